@@ -1,0 +1,227 @@
+"""The values that every room speaks: frozen, and made of the standard library only.
+
+Paths are `bytes`, relative to the root, with `/` between the parts, exactly as the disk has them. Lines and columns are 0-based in
+here and become 1-based at the edges (screen, command line, editor). Text is as decoded, never sanitised: what reaches a terminal goes
+through `text.sanitize` first.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class Mode(enum.StrEnum):
+    """How the words of a query are read."""
+
+    SEMANTIC = "semantic"
+    REGEX = "regex"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of characters in a hit's `text`."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What tells that a file has changed without reading it. Two equal values of a settled file mean equal bytes."""
+
+    size_bytes: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> FileStat:
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A regular file of the corpus."""
+
+    path: bytes
+    stat: FileStat
+
+
+class SkipReason(enum.StrEnum):
+    """Why a file that the rules admit is not searched."""
+
+    BINARY = "binary"
+    TOO_BIG = "too big"
+    UNREADABLE = "unreadable"
+    SPECIAL = "not a regular file"
+    OUTSIDE = "links out of the root"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A file or folder left out, and why; `detail` is a short phrase such as `120 MB, limit 64 MB`."""
+
+    path: bytes
+    reason: SkipReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A named definition: `container` is its dotted path of enclosing names (`Outer.Inner`), `kind` as in `Chunk.kind`."""
+
+    name: str
+    kind: str
+    container: str
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The indexed unit of meaning. `first_line` and `last_line` are 0-based and inclusive.
+
+    `kind` is one of function, method, class, interface, struct, enum, trait, impl, module, type, constant, outline, code, section, object,
+    table, cell, statement, rule, lines. `part` counts from 1 to `parts` where a unit was split, else both are 1.
+    """
+
+    language: str
+    kind: str
+    symbol: str
+    container: str
+    first_line: int
+    last_line: int
+    text: str
+    part: int = 1
+    parts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One reason for a hit's score: `words`, `meaning`, `deep`, `definition`, `path`, `coherence`, `test`, …"""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result. In regex mode a line with its spans; in semantic mode a chunk, `line` being its best line.
+
+    `text` is the line's decoded text without its end; of a very long line only a window, which starts `text_offset` characters into the
+    line. `column` counts characters from the line's start.
+    """
+
+    path: bytes
+    line: int
+    column: int
+    text: str
+    spans: tuple[Span, ...] = ()
+    first_line: int = 0
+    last_line: int = 0
+    score: float = 0.0
+    symbol: str = ""
+    container: str = ""
+    kind: str = ""
+    language: str = ""
+    signals: tuple[Signal, ...] = ()
+    text_offset: int = 0
+    chunk_id: int | None = None
+    part: int = 1
+    parts: int = 1
+    copies: int = 0  # near-duplicates folded into this hit
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running search is; all counts are of files."""
+
+    searched: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a search did, said honestly: the screen and the command line print from this.
+
+    `engine` is `index`, `scan`, `index + scan`, `words`, `words + meaning`, `words + meaning + deep` or `backtracking`. `hits` counts lines
+    in regex mode and chunks in semantic mode; when `is_capped` it is a lower bound. `is_verified` says that the disk was checked after the
+    search began. `notes` are whole sentences for the status line.
+    """
+
+    hits: int = 0
+    files: int = 0
+    searched_files: int = 0
+    candidate_files: int = 0
+    scanned_files: int = 0
+    engine: str = ""
+    is_capped: bool = False
+    is_partial: bool = False
+    is_verified: bool = False
+    vector_coverage: float | None = None
+    elapsed_ms: float = 0.0
+    first_hit_ms: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Sink(Protocol):
+    """Where a search puts what it finds; called from the search's thread only, in the order of display."""
+
+    def batch(self, hits: Sequence[Hit]) -> None:
+        """More hits, best first. In regex mode a file's hits come together."""
+
+    def replace(self, hits: Sequence[Hit]) -> None:
+        """All hits anew, in a better order (the deep tier has answered, or late hits joined)."""
+
+    def progress(self, progress: Progress) -> None:
+        """At most every 100 ms."""
+
+
+class IndexState(enum.StrEnum):
+    """What the index is doing."""
+
+    OPENING = "opening"
+    INDEXING = "indexing"
+    READY = "ready"
+    READ_ONLY = "read-only"
+    PAUSED = "paused"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The content of the health panel and of `mgrep-tui status`. Counts are of files unless named otherwise."""
+
+    state: IndexState = IndexState.OPENING
+    phase: str = ""  # what is being done now, as a phrase: "building the n-gram index"
+    root: str = ""
+    files_seen: int = 0
+    files_total: int = 0
+    files_indexed: int = 0  # by n-grams
+    files_chunked: int = 0
+    files_pending: int = 0
+    skipped: tuple[tuple[str, int], ...] = ()  # reason, count
+    chunks: int = 0
+    vectors: int = 0
+    deep_vectors: int = 0
+    rate_per_s: float = 0.0  # files a second in the current phase
+    eta_s: float | None = None
+    regex_ready: bool = False  # the n-gram index covers the tree but for the dirty files
+    keywords_ready: bool = False
+    watcher: str = "off"  # watching, polling, off, and why
+    checked_at: float | None = None  # time.time() of the last sweep of the disk
+    branch: str = ""
+    commit: str = ""
+    dirty: int = 0
+    generation: int = 0
+    text_bytes: int = 0
+    index_bytes: tuple[tuple[str, int], ...] = ()  # part, bytes on disk
+    models: tuple[tuple[str, str], ...] = ()  # tier, model and its state as a phrase
+    last_error: str = ""
+    events: tuple[str, ...] = ()  # the last few, newest first
+    metrics: tuple[tuple[str, str], ...] = ()  # chunking metrics, label and value
+    languages: tuple[tuple[str, int], ...] = field(default=())
