@@ -1,1 +1,1 @@
-"""."""
+"""Text becomes vectors: one protocol, several models, a cache by content."""

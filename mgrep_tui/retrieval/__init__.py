@@ -1,1 +1,1 @@
-"""."""
+"""Chunks found by vectors and by words, fused and ranked."""

@@ -1,1 +1,1 @@
-"""."""
+"""The screen. Only this room knows Textual and Rich."""
