@@ -1,0 +1,150 @@
+"""What may be configured, with the defaults: frozen values, one section each.
+
+Every field that has a `help` entry is a key of the configuration file; the README's table is made from these entries, and a test compares
+the two. Sizes are in bytes or megabytes (10^6 bytes) as the name says, times in seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, get_type_hints
+
+
+def _key(default: Any, help_text: str, *, choices: tuple[str, ...] = (), is_private: bool = False) -> Any:
+    """A field that the configuration file may set; `is_private` keys are refused in a project's file."""
+    return field(default=default, metadata={"help": help_text, "choices": choices, "private": is_private})
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSettings:
+    """Which files are searched."""
+
+    max_file_bytes: int = _key(64_000_000, "Larger files are not searched, and listed as skipped.")
+    hidden: bool = _key(False, "Search files and folders whose name starts with a dot.")
+    use_gitignore: bool = _key(True, "Leave out what git ignores (files that git tracks are searched all the same).")
+    ignore_files: tuple[str, ...] = _key(
+        (".ignore", ".mgrepignore"), "Names of further ignore files, later ones winning."
+    )
+    follow_links: bool = _key(False, "Follow symbolic links that stay inside the root.")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingSettings:
+    """How files are cut into chunks."""
+
+    strategy: str = _key("syntax", "Cut along the syntax tree, or by lines only.", choices=("syntax", "lines"))
+    max_file_bytes: int = _key(10_000_000, "Larger files are searched by regular expression only.")
+    parse_timeout_s: float = _key(5.0, "A file whose parse takes longer is cut by lines.")
+    target_tokens: int = _key(250, "Small neighbours are merged up to this size (model tokens, estimated).")
+    max_unit_lines: int = _key(200, "Longer functions and classes are split.")
+    overlap_lines: int = _key(4, "Lines that the parts of a split unit share.")
+    small_class_methods: int = _key(10, "A class with fewer methods that fits is one chunk.")
+    preserve_imports: bool = _key(True, "Keep the imports of a file as a chunk of their own.")
+    include_comments: bool = _key(True, "Keep the comments before a unit with it.")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """How the index is kept."""
+
+    watch: bool = _key(True, "Watch the tree for changes; without, the disk is checked when a search runs.")
+    memory_mb: int = _key(192, "Memory for building the n-gram index.")
+    workers: int = _key(1, "Child processes that parse and embed.")
+    ask_above_files: int = _key(200_000, "Ask before a tree outside git with more files than this is indexed.")
+    embedding_cache_mb: int = _key(2_000, "Size limit of the cache of embeddings that all roots share.")
+
+
+@dataclass(frozen=True, slots=True)
+class RegexSettings:
+    """How regular expressions are run."""
+
+    case: str = _key(
+        "smart", "smart: case counts when the pattern holds a capital letter.", choices=("smart", "yes", "no")
+    )
+    max_hits: int = _key(20_000, "The screen stops at this many matching lines, and says so.")
+    time_limit_s: float = _key(10.0, "A search of the screen ends after this time, and says so.")
+    backtracking_limit_s: float = _key(2.0, "Time limit for patterns with look-around or back-references.")
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticSettings:
+    """How meaning is searched."""
+
+    ratio: float = _key(0.5, "Share of meaning against words, from 0 (words only) to 1.")
+    top_k: int = _key(100, "Chunks that a search returns.")
+    deep: str = _key(
+        "on demand",
+        "The transformer: rescore the best hits of a query (on demand), also fill in the rest (background), or off.",
+        choices=("off", "on demand", "background"),
+    )
+    deep_idle_s: float = _key(300.0, "The transformer leaves memory after this time without a query.")
+    model: str = _key("", "Another sentence-transformers model, a name or a folder.", is_private=True)
+    endpoint: str = _key("", "An OpenAI-compatible endpoint for embeddings. Code is sent there.", is_private=True)
+    endpoint_model: str = _key("", "The model to ask that endpoint for.", is_private=True)
+    endpoint_batch: int = _key(20, "Texts in one request to the endpoint.", is_private=True)
+
+
+@dataclass(frozen=True, slots=True)
+class UiSettings:
+    """How the screen looks and behaves."""
+
+    theme: str = _key("mgrep-dark", "Colour theme.")
+    mode: str = _key("semantic", "Mode at the first start.", choices=("semantic", "regex"))
+    debounce_ms: int = _key(100, "Pause in typing before a search starts.")
+    restore: bool = _key(True, "Come back to the last query of this root.")
+    mouse: bool = _key(True, "Take the mouse.")
+    keys: dict[str, str] = field(
+        default_factory=dict,
+        metadata={"help": 'Keys by action: `open = "enter"`. See `?` for the ids.', "choices": (), "private": False},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EditorSettings:
+    """Which editor opens a hit."""
+
+    command: str = _key(
+        "", "Command or template (`myed --at {line}:{column} {path}`); else $VISUAL, $EDITOR.", is_private=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that may be configured."""
+
+    corpus: CorpusSettings = CorpusSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    index: IndexSettings = IndexSettings()
+    regex: RegexSettings = RegexSettings()
+    semantic: SemanticSettings = SemanticSettings()
+    ui: UiSettings = field(default_factory=UiSettings)
+    editor: EditorSettings = EditorSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of the configuration file."""
+
+    section: str
+    name: str
+    kind: type
+    default: Any
+    help: str
+    choices: tuple[str, ...]
+    is_private: bool
+
+
+def all_keys() -> tuple[Key, ...]:
+    """Every key in the order of the sections, with its type, default and help sentence."""
+    found = []
+    defaults = Settings()
+    for section in fields(Settings):
+        values = getattr(defaults, section.name)
+        hints = get_type_hints(type(values))
+        for item in fields(values):
+            kind = hints[item.name]
+            kind = getattr(kind, "__origin__", kind)
+            meta = item.metadata
+            default = getattr(values, item.name)
+            found.append(Key(section.name, item.name, kind, default, meta["help"], meta["choices"], meta["private"]))
+    return tuple(found)

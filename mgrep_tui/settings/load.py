@@ -1,0 +1,137 @@
+"""Where the values of the configuration come from: defaults < user's file < project's file < flags.
+
+A file never stops the program: what it holds that cannot be used is named with its file and line, and the layer below stays in force. A
+project's file comes with a repository, so it may not name programs, model folders or addresses.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mgrep_tui.settings.config import Key, Settings, all_keys
+
+PROJECT_FILE = ".mgrep-tui.toml"
+# A configuration is a page of text; more is a mistake or an attack on our memory.
+MAX_FILE_BYTES = 256_000
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings in force and what was wrong with the files, one sentence each."""
+
+    settings: Settings
+    warnings: tuple[str, ...]
+
+
+def load_settings(user_file: Path | None, project_file: Path | None, flags: Mapping[str, Any] | None = None) -> Loaded:
+    """Read both files where they exist and put `flags` (`"index.watch": False`) on top."""
+    settings, warnings = Settings(), []
+    for path, is_project in ((user_file, False), (project_file, True)):
+        if path is None:
+            continue
+        settings, found = _apply_file(settings, path, is_project)
+        warnings.extend(found)
+    for name, value in (flags or {}).items():
+        section, _, key = name.partition(".")
+        settings = _with(settings, section, key, value)
+    return Loaded(settings, tuple(warnings))
+
+
+def _apply_file(settings: Settings, path: Path, is_project: bool) -> tuple[Settings, list[str]]:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return settings, []
+    except OSError as error:
+        return settings, [f"{path}: cannot be read ({error.strerror}); the defaults are used."]
+    if len(raw) > MAX_FILE_BYTES:
+        return settings, [f"{path}: larger than {MAX_FILE_BYTES:,} bytes; not read."]
+    try:
+        text = raw.decode("utf-8-sig")
+        tables = tomllib.loads(text)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        return settings, [f"{path}: not valid TOML ({error}); not used."]
+    return _apply_tables(settings, tables, text, path, is_project)
+
+
+def _apply_tables(
+    settings: Settings, tables: Mapping[str, Any], text: str, path: Path, is_project: bool
+) -> tuple[Settings, list[str]]:
+    keys = {(key.section, key.name): key for key in all_keys()}
+    sections = {key.section for key in keys.values()}
+    warnings = []
+    for section, values in tables.items():
+        if section not in sections:
+            warnings.append(f"{_place(path, text, '', section)}: unknown section or key '{section}'.")
+            continue
+        if not isinstance(values, dict):
+            warnings.append(f"{_place(path, text, '', section)}: '{section}' is a section, not a value.")
+            continue
+        for name, value in values.items():
+            where = _place(path, text, section, name)
+            key = keys.get((section, name))
+            if key is None:
+                warnings.append(f"{where}: unknown key '{section}.{name}'.")
+            elif is_project and key.is_private:
+                warnings.append(f"{where}: '{section}.{name}' is not taken from a project's file; set it in your own.")
+            else:
+                checked = _checked(key, value)
+                if checked is None:
+                    warnings.append(f"{where}: '{section}.{name}' must be {_wanted(key)}; {value!r} is not.")
+                else:
+                    settings = _with(settings, section, name, checked)
+    return settings, warnings
+
+
+def _with(settings: Settings, section: str, name: str, value: Any) -> Settings:
+    changed = replace(getattr(settings, section), **{name: value})
+    return replace(settings, **{section: changed})
+
+
+def _checked(key: Key, value: Any) -> Any:
+    """The value in the type of the key, or None where it does not fit. Numbers must be above or equal to zero."""
+    if key.kind is bool:
+        return value if isinstance(value, bool) else None
+    if key.kind in (int, float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
+            return None
+        if key.kind is int and value != int(value):
+            return None
+        return key.kind(value)
+    if key.kind is str:
+        return value if isinstance(value, str) and (not key.choices or value in key.choices) else None
+    if key.kind is tuple:
+        return tuple(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        return dict(value)
+    return None
+
+
+def _wanted(key: Key) -> str:
+    if key.choices:
+        return "one of " + ", ".join(key.choices)
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
+    return names.get(key.kind, "a table of texts")
+
+
+def _place(path: Path, text: str, section: str, name: str) -> str:
+    """`file:line` of a key, found by reading the lines; the parser does not tell."""
+    current = ""
+    wanted = re.compile(rf"""\s*["']?{re.escape(name)}["']?\s*[=.]""")
+    for number, line in enumerate(text.split("\n"), 1):
+        header = re.match(r"""\s*\[+\s*["']?([^\]"'.]+)""", line)
+        if header:
+            current = header.group(1).strip()
+            if not section and current == name:
+                return f"{path}:{number}"
+        elif current == section and wanted.match(line):
+            return f"{path}:{number}"
+        elif not current and section and re.match(rf"\s*{re.escape(section)}\s*(\.\s*{re.escape(name)}\s*)?=", line):
+            return f"{path}:{number}"
+    return str(path)

@@ -1,0 +1,99 @@
+"""What the program remembers between starts: the history of queries and, per root, the last session.
+
+State is a convenience. A file that cannot be read counts as empty, and one that cannot be written is left as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+HISTORY_LIMIT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuery:
+    """One line of the history: the text as typed and its mode."""
+
+    text: str
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What the screen showed when it was left. Lines are 0-based; `path` is the cursor's file, hexadecimal, since names are bytes."""
+
+    query: str = ""
+    mode: str = ""
+    ratio: float = 0.5
+    case: str = ""
+    path: str = ""
+    line: int = 0
+    split: int = 45  # width of the list, per cent
+    preview: bool = True
+
+
+def load_history(path: Path) -> tuple[PastQuery, ...]:
+    """Oldest first; lines that do not parse are left out."""
+    found = []
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return ()
+    for line in lines[-HISTORY_LIMIT:]:
+        try:
+            item = json.loads(line)
+            found.append(PastQuery(str(item["text"]), str(item["mode"])))
+        except (ValueError, TypeError, KeyError):
+            continue
+    return tuple(found)
+
+
+def add_to_history(path: Path, query: PastQuery) -> bool:
+    """Append unless it repeats the last line or is empty; the file is cut to `HISTORY_LIMIT`. False when it could not be written."""
+    past = load_history(path)
+    if not query.text.strip() or (past and past[-1] == query):
+        return True
+    kept: Sequence[PastQuery] = (*past, query)[-HISTORY_LIMIT:]
+    return _write(path, "".join(json.dumps(asdict(item)) + "\n" for item in kept))
+
+
+def load_session(path: Path) -> Session:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return Session()
+    if not isinstance(found, dict):
+        return Session()
+    default = Session()
+    kept = {
+        item.name: found[item.name]
+        for item in fields(Session)
+        if isinstance(found.get(item.name), type(getattr(default, item.name)))
+    }
+    return Session(**kept)
+
+
+def save_session(path: Path, session: Session) -> bool:
+    """False when it could not be written."""
+    return _write(path, json.dumps(asdict(session)))
+
+
+def _write(path: Path, text: str) -> bool:
+    """Whole or not at all: a temporary file beside it, then a rename."""
+    name = ""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
+            file.write(text)
+        os.replace(name, path)
+    except OSError:
+        if name:
+            Path(name).unlink(missing_ok=True)
+        return False
+    return True
