@@ -130,8 +130,9 @@ def _place(path: Path, text: str, section: str, name: str) -> str:
             current = header.group(1).strip()
             if not section and current == name:
                 return f"{path}:{number}"
-        elif current == section and wanted.match(line):
-            return f"{path}:{number}"
-        elif not current and section and re.match(rf"\s*{re.escape(section)}\s*(\.\s*{re.escape(name)}\s*)?=", line):
+        elif current == section:
+            if wanted.match(line):
+                return f"{path}:{number}"
+        elif not current and re.match(rf"\s*{re.escape(section)}\s*(\.\s*{re.escape(name)}\s*)?=", line):
             return f"{path}:{number}"
     return str(path)
