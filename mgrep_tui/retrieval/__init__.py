@@ -1,1 +1,1 @@
-"""Chunks found by vectors and by words, fused and ranked."""
+"""From a question to ranked chunks: the vector file, the keyword index, and the rules that put the right place first."""
