@@ -44,13 +44,13 @@ def load_history(path: Path) -> tuple[PastQuery, ...]:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ()
-    for line in lines[-HISTORY_LIMIT:]:
+    for line in lines:
         try:
             item = json.loads(line)
             found.append(PastQuery(str(item["text"]), str(item["mode"])))
         except (ValueError, TypeError, KeyError):
             continue
-    return tuple(found)
+    return tuple(found[-HISTORY_LIMIT:])
 
 
 def add_to_history(path: Path, query: PastQuery) -> bool:

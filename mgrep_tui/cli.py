@@ -1,0 +1,180 @@
+"""The command line: arguments in, exit status out. Everything heavy is imported only once the arguments are known to be good.
+
+Exit status: 0 found or done, 1 nothing found, 2 an error, 130 interrupted (as grep and shells have it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from mgrep_tui import __version__
+from mgrep_tui.errors import MgrepError
+
+FOUND, NONE, ERROR, INTERRUPTED = 0, 1, 2, 130
+
+COMMANDS = {
+    "search": "print the hits of a query",
+    "index": "build or refresh the index of a tree, and say what was done",
+    "status": "print the state of the index",
+    "why": "say whether a file is searched, and what decides",
+    "clean": "remove the index of a tree",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run and exit; the process ends here, at once, whatever threads are left."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = run(words)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone: say nothing, and keep the interpreter from flushing into the pipe once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else ERROR
+    except MgrepError as error:
+        _complain(str(error))
+        status = ERROR
+    _leave(status)
+
+
+def _leave(status: int) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            status = status or ERROR
+    # Interpreter teardown takes a quarter of a second with our libraries loaded, and everything of ours is closed by now.
+    os._exit(status)
+
+
+def run(words: list[str]) -> int:
+    """The exit status of a command line. Raises `MgrepError`, `KeyboardInterrupt`, `BrokenPipeError`."""
+    if words and words[0] in COMMANDS:
+        return _run_command(words[0], words[1:])
+    arguments = _screen_parser().parse_args(words)
+    from mgrep_tui.screen import open_screen
+
+    return open_screen(arguments)
+
+
+def _run_command(name: str, words: list[str]) -> int:
+    arguments = _command_parser(name).parse_args(words)
+    if name == "search":
+        _check_search(arguments)
+    from mgrep_tui import commands
+
+    run_one = {
+        "search": commands.search,
+        "index": commands.index,
+        "status": commands.status,
+        "why": commands.why,
+        "clean": commands.clean,
+    }[name]
+    return run_one(arguments)
+
+
+def _screen_parser() -> argparse.ArgumentParser:
+    listing = "\n".join(f"  {name:<8} {text}" for name, text in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="mgrep-tui",
+        description="Explore a code base: live search by meaning and by regular expression.",
+        epilog=f"commands (mgrep-tui COMMAND --help):\n{listing}\n\nA folder named like a command is opened as ./NAME.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("path", nargs="?", default="", metavar="PATH", help="folder to open (default: this one's git root)")
+    parser.add_argument("--query", default=None, metavar="TEXT", help="start with this query")
+    parser.add_argument("--print", action="store_true", dest="print_hits", help="on leaving, print the chosen path:line:column")
+    parser.add_argument("--no-restore", action="store_true", help="do not come back to the last query of this folder")
+    _add_common(parser)
+    parser.add_argument("--version", action="version", version=f"mgrep-tui {__version__}")
+    return parser
+
+
+def _command_parser(name: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"mgrep-tui {name}", description=COMMANDS[name].capitalize() + ".")
+    if name == "search":
+        parser.add_argument("words", nargs="*", metavar="QUERY [PATH]", help="the query, then the folder (default: this one)")
+        parser.add_argument("-e", "--query", default=None, metavar="QUERY", help="the query, also where it starts with a dash")
+        parser.add_argument("--queries", default=None, metavar="FILE", help="one query a line, instead of QUERY")
+        parser.add_argument("--limit", type=_positive, default=None, metavar="N", help="stop after N hits")
+        parser.add_argument("--json", action="store_true", help="one object a hit; with --queries one a query")
+        parser.add_argument("--tier", choices=("instant", "deep"), default="instant", help="also rescore with the transformer")
+        parser.add_argument("--ratio", type=_percent, default=None, metavar="PERCENT", help="share of meaning against words, 0–100")
+        parser.add_argument("--explain", action="store_true", help="show what each signal gave to a hit")
+        parser.add_argument("--no-index", action="store_true", help="use what is indexed as it is; in regex mode scan the files")
+        parser.add_argument("--no-wait", action="store_true", help="answer before every vector is there")
+        parser.add_argument("--case", choices=("smart", "yes", "no"), default=None, help="does case count (default: smart)")
+        parser.add_argument("--literal", "-F", action="store_true", help="the pattern is plain text")
+        parser.add_argument("--word", "-w", action="store_true", help="match whole words only")
+        _add_common(parser)
+    elif name == "why":
+        parser.add_argument("file", metavar="FILE")
+        parser.add_argument("path", nargs="?", default="", metavar="PATH", help="the folder that would be searched")
+    else:
+        parser.add_argument("path", nargs="?", default="", metavar="PATH", help="the folder (default: this one's git root)")
+    if name in ("index", "status", "why"):
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+    if name != "search":
+        parser.add_argument("--config", default=None, metavar="FILE", help="use this configuration file")
+        parser.add_argument("--log-level", default=None, choices=("debug", "info", "warning", "error"), help=argparse.SUPPRESS)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mode", choices=("semantic", "regex"), default=None, help="how the query is read")
+    parser.add_argument("--hidden", action="store_true", help="also search files whose name starts with a dot")
+    parser.add_argument("--no-ignore", action="store_true", help="also search what git ignores")
+    parser.add_argument("--no-watch", action="store_true", help="do not watch the tree; check the disk when a search runs")
+    parser.add_argument("--config", default=None, metavar="FILE", help="use this configuration file")
+    parser.add_argument("--log-level", default=None, choices=("debug", "info", "warning", "error"), help="how much to log")
+
+
+def _check_search(arguments: argparse.Namespace) -> None:
+    """Sort the words of `search` into query and folder. Raises `MgrepError`."""
+    words = list(arguments.words)
+    if arguments.queries is None and arguments.query is None:
+        if not words:
+            raise MgrepError("No query given.", "Try: mgrep-tui search QUERY [PATH]")
+        arguments.query = words.pop(0)
+    if len(words) > 1:
+        raise MgrepError(f"Too many arguments: {words[1]!r}.", "Put a query of several words in quotes.")
+    arguments.path = words[0] if words else ""
+    if arguments.queries is not None and arguments.query is not None:
+        raise MgrepError("--queries and a query exclude each other.")
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above zero")
+    return number
+
+
+def _percent(text: str) -> float:
+    try:
+        number = float(text.rstrip("%"))
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not between 0 and 100")
+    return number / 100
+
+
+def _complain(text: str) -> None:
+    # A message can hold a file name, and a file name can hold anything.
+    from mgrep_tui.text.sanitize import sanitize
+
+    print(f"mgrep-tui: {sanitize(text)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
