@@ -49,10 +49,12 @@ class KeywordRow:
 class KeywordIndex:
     """The keyword index in one folder. `replace`, `remove`, `commit` and `close` belong to one thread, the rest to any."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open or create. Raise `IndexDamagedError` when the folder holds something else or something broken."""
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, folder: Path, *, writable: bool = True) -> None:
+        """Open, and create when writable. Raise `IndexDamagedError` when the folder holds something else or something broken."""
+        if writable:
+            folder.mkdir(parents=True, exist_ok=True)
+        elif not (folder / "meta.json").is_file():
+            raise IndexDamagedError("There is no keyword index yet.")
         self._index = _guarded(lambda: _open(folder))
         self._schema = self._index.schema
         self._writer: IndexWriter | None = None
