@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.model import Health, Hit, Mode, Outcome, Sink, Skip, Symbol
+from mgrep_tui.settings.state import PastQuery
 
 if TYPE_CHECKING:
     from mgrep_tui.text.highlight import Token
@@ -85,14 +86,6 @@ class EditorCommand:
     is_terminal: bool
     title: str
     cwd: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PastQuery:
-    """A query that was run, as the history keeps it."""
-
-    text: str
-    mode: Mode
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,33 +8,21 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from mgrep_tui.model import Mode
 
 HISTORY_LIMIT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class PastQuery:
-    """One line of the history: the text as typed and its mode."""
+    """One line of the history: a query that was run, as typed, and its mode."""
 
     text: str
-    mode: str
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """What the screen showed when it was left. Lines are 0-based; `path` is the cursor's file, hexadecimal, since names are bytes."""
-
-    query: str = ""
-    mode: str = ""
-    ratio: float = 0.5
-    case: str = ""
-    path: str = ""
-    line: int = 0
-    split: int = 45  # width of the list, per cent
-    preview: bool = True
+    mode: Mode
 
 
 def load_history(path: Path) -> tuple[PastQuery, ...]:
@@ -47,7 +35,7 @@ def load_history(path: Path) -> tuple[PastQuery, ...]:
     for line in lines:
         try:
             item = json.loads(line)
-            found.append(PastQuery(str(item["text"]), str(item["mode"])))
+            found.append(PastQuery(str(item["text"]), Mode(item["mode"])))
         except (ValueError, TypeError, KeyError):
             continue
     return tuple(found[-HISTORY_LIMIT:])
@@ -62,25 +50,18 @@ def add_to_history(path: Path, query: PastQuery) -> bool:
     return _write(path, "".join(json.dumps(asdict(item)) + "\n" for item in kept))
 
 
-def load_session(path: Path) -> Session:
+def load_session(path: Path) -> dict[str, object]:
+    """What was saved, with whatever types the file holds; empty when there is nothing sound."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return Session()
-    if not isinstance(found, dict):
-        return Session()
-    default = Session()
-    kept = {
-        item.name: found[item.name]
-        for item in fields(Session)
-        if isinstance(found.get(item.name), type(getattr(default, item.name)))
-    }
-    return Session(**kept)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
-def save_session(path: Path, session: Session) -> bool:
-    """False when it could not be written."""
-    return _write(path, json.dumps(asdict(session)))
+def save_session(path: Path, session: Mapping[str, object]) -> bool:
+    """False when it could not be written. The values are what JSON can hold."""
+    return _write(path, json.dumps(session))
 
 
 def _write(path: Path, text: str) -> bool:
