@@ -36,7 +36,7 @@ def load_history(path: Path) -> tuple[PastQuery, ...]:
         try:
             item = json.loads(line)
             found.append(PastQuery(str(item["text"]), Mode(item["mode"])))
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             continue
     return tuple(found[-HISTORY_LIMIT:])
 
