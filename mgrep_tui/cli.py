@@ -58,7 +58,7 @@ def run(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         return _run_command(words[0], words[1:])
     arguments = _screen_parser().parse_args(words)
-    from mgrep_tui.screen import open_screen
+    from mgrep_tui.commands.screen import open_screen
 
     return open_screen(arguments)
 
@@ -67,15 +67,12 @@ def _run_command(name: str, words: list[str]) -> int:
     arguments = _command_parser(name).parse_args(words)
     if name == "search":
         _check_search(arguments)
-    from mgrep_tui import commands
+        from mgrep_tui.commands.search import search
 
-    run_one = {
-        "search": commands.search,
-        "index": commands.index,
-        "status": commands.status,
-        "why": commands.why,
-        "clean": commands.clean,
-    }[name]
+        return search(arguments)
+    from mgrep_tui.commands import report
+
+    run_one = {"index": report.index, "status": report.status, "why": report.why, "clean": report.clean}[name]
     return run_one(arguments)
 
 
@@ -87,9 +84,13 @@ def _screen_parser() -> argparse.ArgumentParser:
         epilog=f"commands (mgrep-tui COMMAND --help):\n{listing}\n\nA folder named like a command is opened as ./NAME.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("path", nargs="?", default="", metavar="PATH", help="folder to open (default: this one's git root)")
+    parser.add_argument(
+        "path", nargs="?", default="", metavar="PATH", help="folder to open (default: this one's git root)"
+    )
     parser.add_argument("--query", default=None, metavar="TEXT", help="start with this query")
-    parser.add_argument("--print", action="store_true", dest="print_hits", help="on leaving, print the chosen path:line:column")
+    parser.add_argument(
+        "--print", action="store_true", dest="print_hits", help="on leaving, print the chosen path:line:column"
+    )
     parser.add_argument("--no-restore", action="store_true", help="do not come back to the last query of this folder")
     _add_common(parser)
     parser.add_argument("--version", action="version", version=f"mgrep-tui {__version__}")
@@ -99,17 +100,29 @@ def _screen_parser() -> argparse.ArgumentParser:
 def _command_parser(name: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"mgrep-tui {name}", description=COMMANDS[name].capitalize() + ".")
     if name == "search":
-        parser.add_argument("words", nargs="*", metavar="QUERY [PATH]", help="the query, then the folder (default: this one)")
-        parser.add_argument("-e", "--query", default=None, metavar="QUERY", help="the query, also where it starts with a dash")
+        parser.add_argument(
+            "words", nargs="*", metavar="QUERY [PATH]", help="the query, then the folder (default: this one)"
+        )
+        parser.add_argument(
+            "-e", "--query", default=None, metavar="QUERY", help="the query, also where it starts with a dash"
+        )
         parser.add_argument("--queries", default=None, metavar="FILE", help="one query a line, instead of QUERY")
         parser.add_argument("--limit", type=_positive, default=None, metavar="N", help="stop after N hits")
         parser.add_argument("--json", action="store_true", help="one object a hit; with --queries one a query")
-        parser.add_argument("--tier", choices=("instant", "deep"), default="instant", help="also rescore with the transformer")
-        parser.add_argument("--ratio", type=_percent, default=None, metavar="PERCENT", help="share of meaning against words, 0–100")
+        parser.add_argument(
+            "--tier", choices=("instant", "deep"), default="instant", help="also rescore with the transformer"
+        )
+        parser.add_argument(
+            "--ratio", type=_percent, default=None, metavar="PERCENT", help="share of meaning against words, 0–100"
+        )
         parser.add_argument("--explain", action="store_true", help="show what each signal gave to a hit")
-        parser.add_argument("--no-index", action="store_true", help="use what is indexed as it is; in regex mode scan the files")
+        parser.add_argument(
+            "--no-index", action="store_true", help="use what is indexed as it is; in regex mode scan the files"
+        )
         parser.add_argument("--no-wait", action="store_true", help="answer before every vector is there")
-        parser.add_argument("--case", choices=("smart", "yes", "no"), default=None, help="does case count (default: smart)")
+        parser.add_argument(
+            "--case", choices=("smart", "yes", "no"), default=None, help="does case count (default: smart)"
+        )
         parser.add_argument("--literal", "-F", action="store_true", help="the pattern is plain text")
         parser.add_argument("--word", "-w", action="store_true", help="match whole words only")
         _add_common(parser)
@@ -117,12 +130,16 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
         parser.add_argument("file", metavar="FILE")
         parser.add_argument("path", nargs="?", default="", metavar="PATH", help="the folder that would be searched")
     else:
-        parser.add_argument("path", nargs="?", default="", metavar="PATH", help="the folder (default: this one's git root)")
+        parser.add_argument(
+            "path", nargs="?", default="", metavar="PATH", help="the folder (default: this one's git root)"
+        )
     if name in ("index", "status", "why"):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
     if name != "search":
         parser.add_argument("--config", default=None, metavar="FILE", help="use this configuration file")
-        parser.add_argument("--log-level", default=None, choices=("debug", "info", "warning", "error"), help=argparse.SUPPRESS)
+        parser.add_argument(
+            "--log-level", default=None, choices=("debug", "info", "warning", "error"), help=argparse.SUPPRESS
+        )
     return parser
 
 
@@ -130,9 +147,13 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", choices=("semantic", "regex"), default=None, help="how the query is read")
     parser.add_argument("--hidden", action="store_true", help="also search files whose name starts with a dot")
     parser.add_argument("--no-ignore", action="store_true", help="also search what git ignores")
-    parser.add_argument("--no-watch", action="store_true", help="do not watch the tree; check the disk when a search runs")
+    parser.add_argument(
+        "--no-watch", action="store_true", help="do not watch the tree; check the disk when a search runs"
+    )
     parser.add_argument("--config", default=None, metavar="FILE", help="use this configuration file")
-    parser.add_argument("--log-level", default=None, choices=("debug", "info", "warning", "error"), help="how much to log")
+    parser.add_argument(
+        "--log-level", default=None, choices=("debug", "info", "warning", "error"), help="how much to log"
+    )
 
 
 def _check_search(arguments: argparse.Namespace) -> None:

@@ -1,0 +1,100 @@
+"""`mgrep-tui [PATH]`: everything that comes before and after the screen."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from mgrep_tui.commands.common import Context, prepare
+from mgrep_tui.errors import MgrepError
+from mgrep_tui.explorer.local import LocalExplorer
+from mgrep_tui.explorer.protocol import SearchOptions
+from mgrep_tui.model import Hit, Mode
+from mgrep_tui.text.sanitize import sanitize
+
+FOUND, NONE, ERROR = 0, 1, 2
+
+
+def open_screen(arguments: argparse.Namespace) -> int:
+    """Open the screen and stay until it is left; print the chosen hits when asked for, or when stdout is not the terminal."""
+    _take_terminal()
+    context = prepare(arguments, prefers_git_root=True)
+    if not _may_index(context):
+        return NONE
+    from mgrep_tui.jobs.pool import prepare as prepare_children
+
+    prepare_children()
+    settings = context.settings
+    explorer = LocalExplorer(context.root, settings, context.folders, os.environ, watch=not arguments.no_watch)
+    # Late: the arguments, the folder and the terminal are good, only now is the screen worth its import time.
+    from mgrep_tui.ui.app import run
+
+    try:
+        chosen = run(
+            explorer,
+            text=arguments.query,
+            mode=Mode(arguments.mode) if arguments.mode else None,
+            options=SearchOptions(ratio=settings.semantic.ratio, case=settings.regex.case),
+            restore=settings.ui.restore and not arguments.no_restore,
+            theme=settings.ui.theme,
+            keys=settings.ui.keys,
+            mouse=settings.ui.mouse,
+        )
+    finally:
+        explorer.close()
+    if chosen and (arguments.print_hits or not sys.stdout.isatty()):
+        _print(chosen)
+    if chosen is None:
+        return NONE if arguments.print_hits else FOUND
+    return FOUND
+
+
+def _take_terminal() -> None:
+    """Make sure that there is a terminal to draw on and to read keys from. Raises `MgrepError`.
+
+    The screen is painted on stderr; stdout may be a pipe. When stdin is one, keys are read from the terminal itself.
+    """
+    if not sys.stderr.isatty():
+        raise MgrepError("This is not a terminal.", "Without one, use: mgrep-tui search QUERY [PATH]")
+    if not sys.stdin or not sys.stdin.isatty():
+        try:
+            terminal = os.open("/dev/tty", os.O_RDONLY)
+        except OSError as error:
+            raise MgrepError("There is no terminal to read keys from.", "Use: mgrep-tui search QUERY [PATH]") from error
+        os.dup2(terminal, 0)
+        os.close(terminal)
+        sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+
+
+def _may_index(context: Context) -> bool:
+    """Ask before a home folder, the whole disk or a very large tree without git is indexed."""
+    root, settings = context.root, context.settings
+    reason = ""
+    if root.path == Path(root.path.anchor):
+        reason = "This is the whole disk"
+    elif root.path == Path.home():
+        reason = "This is your home folder"
+    elif not root.is_git and not context.folders.index_of(root.path).exists():
+        from mgrep_tui.corpus.count import count_files
+
+        limit = settings.index.ask_above_files
+        if count_files(root, limit) >= limit:
+            reason = f"This folder is not in git and has more than {limit:,} files"
+    if not reason:
+        return True
+    sys.stderr.write(f"{reason}: {sanitize(str(root.path))}\nIndex it? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _print(hits: list[Hit]) -> None:
+    is_terminal = sys.stdout.isatty()
+    for hit in hits:
+        line = b"%s:%d:%d" % (hit.path, hit.line + 1, hit.column + 1)
+        if is_terminal:
+            print(sanitize(os.fsdecode(line)))
+        else:
+            sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.flush()

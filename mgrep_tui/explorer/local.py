@@ -1,0 +1,281 @@
+"""The explorer of one local root: what both fronts talk to.
+
+Making one is cheap and imports nothing heavy, so that the screen can be painted first; `start` does the rest in a thread of its own. A
+search that comes before that is done waits for it. Every search has its own thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mgrep_tui.corpus.root import Root
+from mgrep_tui.editor import presets
+from mgrep_tui.editor.launch import find_program
+from mgrep_tui.errors import Cancelled, MgrepError, QueryError
+from mgrep_tui.explorer.memory import Memory
+from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.model import Health, Hit, IndexState, Mode, Outcome, Sink, Skip
+from mgrep_tui.settings.config import Settings
+from mgrep_tui.settings.paths import Folders
+from mgrep_tui.settings.state import PastQuery
+
+if TYPE_CHECKING:
+    from mgrep_tui.explorer.engines import Engines
+
+log = logging.getLogger(__name__)
+
+OPEN_TIMEOUT_S = 30.0
+
+
+class _Running:
+    """A search in its thread."""
+
+    def __init__(self, token: CancelToken) -> None:
+        self._token = token
+
+    def cancel(self) -> None:
+        self._token.cancel()
+
+
+class LocalExplorer:
+    """One root on this machine. `semantic=False` leaves chunks, keywords and vectors alone."""
+
+    def __init__(
+        self,
+        root: Root,
+        settings: Settings,
+        folders: Folders,
+        environ: Mapping[str, str],
+        *,
+        semantic: bool = True,
+        watch: bool = True,
+    ) -> None:
+        self.root_label = root.path.name or str(root.path)
+        self._root = root
+        self._settings = settings
+        self._folders = folders
+        self._environ = environ
+        self._semantic = semantic
+        self._watch = watch and settings.index.watch
+        self._memory = Memory(folders, root.path)
+        self._closed = CancelToken()
+        self._opened = threading.Event()
+        self._engines: Engines | None = None
+        self._failure: MgrepError | None = None
+        self._callbacks: list[Callable[[], None]] = []
+        self._searches: set[CancelToken] = set()
+        self._lock = threading.Lock()
+
+    # --- life
+
+    def start(self) -> None:
+        """Open the index and begin to work on it, in the background. Returns at once."""
+        threading.Thread(target=self._open, args=(True,), name="opening", daemon=True).start()
+
+    def open_as_is(self) -> None:
+        """Open what is there without refreshing it."""
+        self._open(False)
+
+    def _open(self, works: bool) -> None:
+        try:
+            # Here, not at the top: these bring numpy, re2 and the index along, and the first paint comes before them.
+            from mgrep_tui.explorer.engines import Engines
+
+            engines = Engines(self._root, self._settings, self._folders, semantic=self._semantic, watch=self._watch)
+            engines.open(works=works, on_change=self._changed)
+            self._engines = engines
+        except MgrepError as error:
+            self._failure = error
+        except Exception:
+            log.exception("the index could not be opened")
+            self._failure = MgrepError("The index could not be opened.", "The log has the details.")
+        self._opened.set()
+        if self._closed.is_cancelled and self._engines is not None:
+            self._engines.close()
+        self._changed()
+
+    def close(self) -> None:
+        """Stop everything; returns within 200 ms or so. What was searching learns that it is not wanted any more."""
+        self._closed.cancel()
+        with self._lock:
+            for token in self._searches:
+                token.cancel()
+        if self._engines is not None:
+            self._engines.close()
+
+    def _parts(self) -> Engines:
+        if not self._opened.wait(OPEN_TIMEOUT_S):
+            raise MgrepError("The index is still being opened.", "Try again in a moment.")
+        if self._engines is None:
+            raise self._failure or MgrepError("The index is not open.")
+        return self._engines
+
+    def wait(self, cancel: CancelToken, *, needs_vectors: bool) -> None:
+        """Block until the regex part, and with `needs_vectors` everything, is up to date with the disk. Raises `MgrepError`."""
+        self._parts().wait(cancel, needs_vectors=needs_vectors)
+
+    # --- health
+
+    def health(self) -> Health:
+        if self._engines is not None:
+            return self._engines.health()
+        if self._failure is not None:
+            return Health(state=IndexState.BROKEN, root=str(self._root.path), last_error=str(self._failure))
+        return Health(state=IndexState.OPENING, phase="opening the index", root=str(self._root.path))
+
+    def subscribe(self, callback: Callable[[], None]) -> None:
+        self._callbacks.append(callback)
+
+    def _changed(self) -> None:
+        for callback in tuple(self._callbacks):
+            callback()
+
+    def skipped(self) -> Sequence[Skip]:
+        return self._parts().skipped()
+
+    def pause(self) -> None:
+        self._parts().pause()
+
+    def resume(self) -> None:
+        self._parts().resume()
+
+    def rebuild(self, part: str) -> None:
+        self._parts().rebuild(part)
+
+    def log_path(self) -> Path | None:
+        return self._folders.log_file
+
+    # --- search
+
+    def search(
+        self, text: str, mode: Mode, epoch: int, sink: Sink, options: SearchOptions, on_done: OnDone
+    ) -> _Running:
+        token = CancelToken()
+        with self._lock:
+            self._searches.add(token)
+
+        def run() -> None:
+            outcome: Outcome | None = None
+            error: MgrepError | None = None
+            try:
+                outcome = self.answer(text, mode, options, sink, token, tier=self._tier())
+            except Cancelled:
+                pass
+            except MgrepError as caught:
+                error = caught
+            except Exception:
+                log.exception("a search failed: mode %s", mode)
+                error = MgrepError("The search failed.", "The log has the details.")
+            finally:
+                with self._lock:
+                    self._searches.discard(token)
+            on_done(outcome, error)
+
+        threading.Thread(target=run, name=f"search-{epoch}", daemon=True).start()
+        return _Running(token)
+
+    def answer(
+        self,
+        text: str,
+        mode: Mode,
+        options: SearchOptions,
+        sink: Sink,
+        cancel: CancelToken,
+        *,
+        limit: int | None = None,
+        tier: str = "instant",
+        is_exhaustive: bool = False,
+    ) -> Outcome:
+        """Search in the calling thread. Raises `MgrepError` (a `QueryError` where the query is at fault) and `Cancelled`."""
+        return self._parts().answer(
+            text, mode, options, sink, cancel, limit=limit, tier=tier, is_exhaustive=is_exhaustive
+        )
+
+    def _tier(self) -> str:
+        return "instant" if self._settings.semantic.deep == "off" else "deep"
+
+    def chips(self, text: str, mode: Mode) -> tuple[Chip, ...]:
+        from mgrep_tui.search.query import parse
+
+        try:
+            query = parse(text, mode)
+        except QueryError:
+            return ()
+        return tuple(Chip(chip.label, chip.start, chip.end) for chip in query.chips)
+
+    def words(self, text: str, mode: Mode) -> tuple[str, ...]:
+        from mgrep_tui.search.query import parse
+
+        try:
+            return tuple(parse(text, mode).words)
+        except QueryError:
+            return ()
+
+    def completions(self, prefix: str) -> tuple[str, ...]:
+        return self._parts().completions(prefix)
+
+    def variants(self, text: str, mode: Mode, options: SearchOptions) -> tuple[Variant, ...]:
+        from mgrep_tui.explorer.variants import variants_of
+
+        engines = self._parts()
+        return variants_of(text, mode, options, self.chips(text, mode), engines.count, engines.nearest_symbol)
+
+    def recent_changes(self) -> Sequence[bytes]:
+        return self._parts().recent_changes()
+
+    # --- one file, one hit
+
+    def preview(self, path: bytes, line: int, column: int, height: int, width: int, *, is_coloured: bool) -> Preview:
+        from mgrep_tui.explorer.preview import plain_preview, rich_preview
+
+        plain = plain_preview(self._root, path, line, column, height, width)
+        if not is_coloured or not plain.lines:
+            return plain
+        symbols = self._engines.symbols_of(path) if self._engines is not None else ()
+        return rich_preview(self._root, plain, line, symbols)
+
+    def open_command(self, hits: Sequence[Hit]) -> EditorCommand:
+        words = presets.choose(self._settings.editor.command, self._environ)
+        places = [presets.Place(self._root.absolute(hit.path), hit.line + 1, hit.column + 1) for hit in hits]
+        command = find_program(presets.command_for(words, places))
+        return EditorCommand(command.argv, command.is_terminal, command.name, self._root.path)
+
+    def permalink(self, hit: Hit) -> str:
+        from mgrep_tui.explorer.permalink import permalink
+
+        return permalink(self._root, hit)
+
+    def snippet(self, hit: Hit) -> str:
+        from mgrep_tui.explorer.preview import lines_of
+
+        return lines_of(self._root, hit.path, hit.first_line, hit.last_line)
+
+    def absolute(self, path: bytes) -> str:
+        return self._root.absolute(path).decode("utf-8", "surrogateescape")
+
+    # --- kept between runs
+
+    def history(self) -> Sequence[PastQuery]:
+        return self._memory.history()
+
+    def remember(self, query: PastQuery) -> None:
+        self._memory.remember(query)
+
+    def load_session(self) -> Session | None:
+        return self._memory.load_session()
+
+    def save_session(self, session: Session) -> None:
+        self._memory.save_session(session)
+
+
+def wait_until(condition: Callable[[], bool], cancel: CancelToken, step_s: float = 0.02) -> None:
+    """Block until `condition` holds; raises `Cancelled`."""
+    while not condition():
+        cancel.check()
+        time.sleep(step_s)
