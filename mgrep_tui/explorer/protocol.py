@@ -176,6 +176,9 @@ class Explorer(Protocol):
     def recent_changes(self) -> Sequence[bytes]:
         """Files changed last, newest first, at most 20. May block."""
 
+    def flags_of(self, path: bytes) -> tuple[str, ...]:
+        """What is special about a file: `changed` or `untracked` against git; `test`, `generated`, `vendored`. Quick: from memory."""
+
     # --- one file, one hit
 
     def preview(self, path: bytes, line: int, column: int, height: int, width: int, *, is_coloured: bool) -> Preview:

@@ -1,0 +1,185 @@
+"""What the list shows: hits grouped by file, turned into rows. Pure, and quick with a hundred thousand hits.
+
+Hits are numbered in the order of their arrival; rows are in the order of display. A row is a file's heading, a hit's first line or its
+second. The cursor stands on hits only.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from mgrep_tui.model import Hit, Mode
+
+
+class RowKind(enum.Enum):
+    FILE = "file"
+    HIT = "hit"
+    LINE = "line"
+
+
+@dataclass(slots=True)
+class Group:
+    """The hits of a file, by number."""
+
+    path: bytes
+    hits: list[int] = field(default_factory=list)
+
+
+HitKey = tuple[bytes, int, int]
+
+
+def key_of(hit: Hit) -> HitKey:
+    """What tells hits apart, also between two searches."""
+    return (hit.path, hit.line, hit.column)
+
+
+class Results:
+    """The hits of one epoch. Not thread-safe: the screen's thread only."""
+
+    def __init__(self, mode: Mode = Mode.SEMANTIC, epoch: int = 0) -> None:
+        self.mode = mode
+        self.epoch = epoch
+        self.hits: list[Hit] = []
+        self.groups: list[Group] = []
+        self._group_at: dict[bytes, int] = {}
+        # A row is ~group for a heading, else hit * 2 + (1 for the second line).
+        self._rows: list[int] = []
+        self._row_of: list[int] = []  # by hit: its first row
+        self._order: list[int] = []  # hits in order of display
+        self._place_of: list[int] = []  # by hit: its place in the order
+
+    @property
+    def lines_per_hit(self) -> int:
+        return 2 if self.mode is Mode.SEMANTIC else 1
+
+    @property
+    def row_count(self) -> int:
+        return len(self._rows)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def extend(self, hits: Sequence[Hit]) -> bool:
+        """Add hits behind; a file that is there already gets them at its end. True when rows before the end have moved."""
+        has_moved = False
+        for hit in hits:
+            number = len(self.hits)
+            self.hits.append(hit)
+            at = self._group_at.get(hit.path)
+            if at is None:
+                at = len(self.groups)
+                self._group_at[hit.path] = at
+                self.groups.append(Group(hit.path))
+                if not has_moved:
+                    self._rows.append(~at)
+            self.groups[at].hits.append(number)
+            if at != len(self.groups) - 1:
+                has_moved = True
+            if not has_moved:
+                self._place(number)
+        if has_moved:
+            self._lay_out()
+        return has_moved
+
+    def _place(self, number: int) -> None:
+        self._row_of.append(len(self._rows))
+        self._place_of.append(len(self._order))
+        self._order.append(number)
+        self._rows.append(number * 2)
+        if self.lines_per_hit == 2:
+            self._rows.append(number * 2 + 1)
+
+    def _lay_out(self) -> None:
+        second = self.lines_per_hit == 2
+        self._rows = rows = []
+        order: list[int] = []
+        self._order = order
+        self._row_of = [0] * len(self.hits)
+        self._place_of = [0] * len(self.hits)
+        for at, group in enumerate(self.groups):
+            rows.append(~at)
+            for number in group.hits:
+                self._row_of[number] = len(rows)
+                self._place_of[number] = len(order)
+                order.append(number)
+                rows.append(number * 2)
+                if second:
+                    rows.append(number * 2 + 1)
+
+    def row(self, index: int) -> tuple[RowKind, int]:
+        """What is on a row: a heading with its group's number, or a line with its hit's number."""
+        code = self._rows[index]
+        if code < 0:
+            return RowKind.FILE, ~code
+        return (RowKind.LINE if code & 1 else RowKind.HIT), code >> 1
+
+    def row_of(self, number: int) -> int:
+        """The first row of a hit."""
+        return self._row_of[number]
+
+    def rows_of(self, number: int) -> range:
+        first = self._row_of[number]
+        return range(first, first + self.lines_per_hit)
+
+    def heading_of(self, number: int) -> int:
+        """The row of the heading above a hit."""
+        group = self.group_of(number)
+        return self._row_of[group.hits[0]] - 1
+
+    def group_of(self, number: int) -> Group:
+        return self.groups[self._group_at[self.hits[number].path]]
+
+    def hits_of(self, path: bytes) -> list[Hit]:
+        """All hits of a file, in order of display."""
+        at = self._group_at.get(path)
+        return [] if at is None else [self.hits[number] for number in self.groups[at].hits]
+
+    def at_row(self, index: int) -> int | None:
+        """The hit on a row, or under a heading."""
+        if not 0 <= index < len(self._rows):
+            return None
+        kind, number = self.row(index)
+        return self.groups[number].hits[0] if kind is RowKind.FILE else number
+
+    def moved(self, number: int, by: int) -> int:
+        """The hit `by` places further, kept within the list."""
+        place = min(max(self._place_of[number] + by, 0), len(self._order) - 1)
+        return self._order[place]
+
+    def first(self) -> int | None:
+        return self._order[0] if self._order else None
+
+    def last(self) -> int | None:
+        return self._order[-1] if self._order else None
+
+    def place_of(self, number: int) -> int:
+        """The 0-based place of a hit in the order of display."""
+        return self._place_of[number]
+
+    def file_moved(self, number: int, by: int) -> int:
+        """The first hit of the file `by` groups further. Moving back from inside a file goes to its first hit first."""
+        at = self._group_at[self.hits[number].path]
+        if by < 0 and self.groups[at].hits[0] != number:
+            by += 1
+        at = min(max(at + by, 0), len(self.groups) - 1)
+        return self.groups[at].hits[0]
+
+    def find(self, key: HitKey) -> int | None:
+        """The number of the hit with this key, else of the one on the same line, else None."""
+        at = self._group_at.get(key[0])
+        if at is None:
+            return None
+        same_line = None
+        for number in self.groups[at].hits:
+            hit = self.hits[number]
+            if hit.line == key[1]:
+                if hit.column == key[2]:
+                    return number
+                same_line = number if same_line is None else same_line
+        return same_line
+
+    def ordered(self, numbers: Iterable[int]) -> list[int]:
+        """These hits in order of display."""
+        return sorted(numbers, key=self._place_of.__getitem__)

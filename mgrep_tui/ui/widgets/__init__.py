@@ -1,0 +1,1 @@
+"""The parts of the main screen, drawn line by line."""
