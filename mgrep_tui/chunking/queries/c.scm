@@ -1,0 +1,16 @@
+;; comments: //
+;; block: /* */
+
+(function_definition declarator: (function_declarator declarator: (identifier) @name)) @function
+(function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))) @function
+(function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))) @function
+
+(struct_specifier name: (type_identifier) @name body: (_)) @struct
+(union_specifier name: (type_identifier) @name body: (_)) @struct
+(enum_specifier name: (type_identifier) @name body: (_)) @enum
+(type_definition declarator: (type_identifier) @name) @type
+
+(preproc_def name: (_) @name) @macro
+(preproc_function_def name: (_) @name) @macro
+
+(preproc_include) @import

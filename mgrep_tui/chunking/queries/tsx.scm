@@ -1,0 +1,2 @@
+;; inherits: typescript
+;; grammar: tsx

@@ -1,0 +1,11 @@
+;; inherits: javascript
+;; grammar: typescript
+
+(abstract_class_declaration name: (_) @name) @class
+(interface_declaration name: (_) @name) @interface
+(enum_declaration name: (_) @name) @enum
+(type_alias_declaration name: (_) @name) @type
+(function_signature name: (_) @name) @function
+(abstract_method_signature name: (_) @name) @method
+(internal_module name: (_) @name) @module
+(module name: (_) @name) @module
