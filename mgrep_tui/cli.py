@@ -158,6 +158,8 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 def _check_search(arguments: argparse.Namespace) -> None:
     """Sort the words of `search` into query and folder. Raises `MgrepError`."""
+    if arguments.query == []:
+        arguments.query = "--"  # argparse of Python 3.11 drops this one value
     words = list(arguments.words)
     if arguments.queries is None and arguments.query is None:
         if not words:
