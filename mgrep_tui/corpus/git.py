@@ -85,8 +85,19 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
 class GitProcess:
     """A running git whose output is collected by threads, so that two can run side by side and be cancelled."""
 
-    def __init__(self, folder: Path, arguments: Sequence[str], *, config: Sequence[tuple[str, str]] = ()) -> None:
-        """Start git in `folder`; `config` overrides settings by exact name. Raises UnreadableError when git cannot be started."""
+    def __init__(
+        self,
+        folder: Path,
+        arguments: Sequence[str],
+        *,
+        config: Sequence[tuple[str, str]] = (),
+        max_bytes: int | None = None,
+    ) -> None:
+        """Start git in `folder`; `config` overrides settings by exact name, more output than `max_bytes` is a failure.
+
+        Raises UnreadableError when git cannot be started.
+        """
+        self._max_bytes = max_bytes
         environment = clean_environment(os.environ)
         git = program(environment.get("PATH", os.defpath))
         if git is None:
@@ -119,7 +130,7 @@ class GitProcess:
     def _read_output(self) -> None:
         assert self._process.stdout is not None
         with self._process.stdout as stream:
-            self._output = stream.read()
+            self._output = stream.read() if self._max_bytes is None else stream.read(self._max_bytes + 1)
 
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
@@ -141,6 +152,9 @@ class GitProcess:
                 if waited_s > timeout_s:
                     self.kill()
                     raise UnreadableError(f"git did not answer within {timeout_s:.0f} s.")
+        if self._max_bytes is not None and len(self._output) > self._max_bytes:
+            self.kill()
+            raise UnreadableError(f"git answered with more than {self._max_bytes / 1e6:.0f} MB.")
         code = self._process.wait()
         if code != 0:
             lines = self._errors.decode("utf-8", "replace").splitlines()
@@ -160,9 +174,10 @@ def run(
     *,
     timeout_s: float = TIMEOUT_S,
     config: Sequence[tuple[str, str]] = (),
+    max_bytes: int | None = None,
 ) -> bytes:
     """The output of one git command. Any thread. Raises UnreadableError and Cancelled as `GitProcess.finish` does."""
-    return GitProcess(folder, arguments, config=config).finish(cancel, timeout_s)[0]
+    return GitProcess(folder, arguments, config=config, max_bytes=max_bytes).finish(cancel, timeout_s)[0]
 
 
 _COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\s*\Z")

@@ -68,6 +68,19 @@ def nested_root(folder: Path) -> Root | None:
     return None if git_dir is None else Root(folder, git_dir, folder, _common_dir(git_dir))
 
 
+def owner_of(root: Root, path: bytes) -> tuple[Root, bytes]:
+    """The root of the repository that holds `path` (the nearest one around it: a submodule, a nested one, or `root`'s own), and the path
+    relative to that root."""
+    folder = os.path.dirname(path)
+    while folder:
+        if os.path.lexists(root.absolute(os.path.join(folder, b".git"))):
+            nested = nested_root(root.path / os.fsdecode(folder))
+            if nested is not None:
+                return nested, path[len(folder) + 1 :]
+        folder = os.path.dirname(folder)
+    return root, path
+
+
 def _git_dir_at(folder: Path) -> Path | None:
     marker = folder / ".git"
     if marker.is_dir():
