@@ -1,0 +1,74 @@
+"""In which order candidates are shown: their signals weighed, then no file twice before others had their turn."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mgrep_tui.model import Signal
+from mgrep_tui.retrieval import weights
+from mgrep_tui.retrieval.question import Question
+from mgrep_tui.retrieval.signals import SIGNALS, Candidate, Matrix, measure
+
+# A file's second chunk loses this much (in logits), its third twice as much, …
+SATURATION = 2.0
+# A signal that moved a score by less is not worth telling.
+TELLING = 0.05
+# The logits that show as a score of .5 and how many make a step from .5 to .73.
+HALF_SCORE = 6.0
+SCORE_STEP = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates with their signals, and their order. `order` holds places in `candidates`, best first; `scores` are logits."""
+
+    question: Question
+    candidates: Sequence[Candidate]
+    matrix: Matrix
+    file_of: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float32]
+    scores: npt.NDArray[np.float32]
+    order: npt.NDArray[np.int64]
+
+    def signals_of(self, place: int) -> tuple[Signal, ...]:
+        """What each signal gave to a candidate's score, the strongest first."""
+        given = self.matrix[place] * self.weights
+        told = [place for place in np.argsort(-np.abs(given), kind="stable") if abs(given[place]) >= TELLING]
+        return tuple(Signal(SIGNALS[place], round(float(given[place]), 3)) for place in told)
+
+    def shown_score(self, place: int) -> float:
+        """The score for people, 0 to 1."""
+        return 1.0 / (1.0 + math.exp((HALF_SCORE - float(self.scores[place])) / SCORE_STEP))
+
+
+def rank(
+    question: Question,
+    candidates: Sequence[Candidate],
+    rarity: Mapping[str, float],
+    mentions: Callable[[str], int],
+    *,
+    ratio: float = 0.5,
+) -> Ranking:
+    """Order the candidates. Those that carry a `deep` score are weighed by the deep tier's table. Pure; 5 ms for 250 candidates."""
+    has_deep = any(candidate.deep is not None for candidate in candidates)
+    matrix, file_of = measure(question, candidates, rarity, mentions)
+    table = weights.mixed(weights.table(question.is_symbol_like, has_deep), ratio)
+    scores = matrix @ table
+    return Ranking(question, candidates, matrix, file_of, table, scores, saturated_order(scores, file_of))
+
+
+def saturated_order(scores: npt.NDArray[np.float32], file_of: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Places by score, where each further chunk of one file stands `SATURATION` lower than the one before it."""
+    seen: Counter[int] = Counter()
+    lowered = np.array(scores, np.float64)
+    for place in np.argsort(-scores, kind="stable"):
+        number = int(file_of[place])
+        lowered[place] -= SATURATION * seen[number]
+        seen[number] += 1
+    return np.argsort(-lowered, kind="stable")

@@ -1,0 +1,284 @@
+"""What speaks for a candidate: every rule measures one thing, as a number between 0 and 1 (or a mark, 0 or 1).
+
+Chunk signals belong to the chunk; file signals are the same for all chunks of a file. `weights` says what each is worth. The rules take
+plain values and know no index, so each can be tried by hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mgrep_tui.retrieval import paths, words
+from mgrep_tui.retrieval.question import Question
+
+CALLABLE = frozenset({"function", "method"})
+TYPE = frozenset({"class", "interface", "struct", "enum", "trait", "impl", "type", "outline", "module"})
+PROSE = frozenset({"section"})
+PREFIX = 3  # letters that two words must share at their beginning to count as forms of one
+
+CHUNK_SIGNALS = (
+    "words",
+    "body words",
+    "name words",
+    "meaning",
+    "deep",
+    "symbol",
+    "symbol precise",
+    "container",
+    "definition",
+    "callable",
+    "type",
+    "prose",
+    "part",
+    "length",
+)
+FILE_SIGNALS = (
+    "file words",
+    "file meaning",
+    "file names",
+    "stem",
+    "stem precise",
+    "folder",
+    "file symbols",
+    "named after",
+    "size",
+    "depth",
+    "mentions",
+    "test",
+    "example",
+    "bench",
+    "old",
+    "old version",
+    "vendor",
+    "docs",
+    "build",
+    "config",
+    "entry",
+    "types",
+    "header",
+    "other platform",
+)
+SIGNALS = CHUNK_SIGNALS + FILE_SIGNALS
+_INDEX = {name: place for place, name in enumerate(SIGNALS)}
+_ROLES = ("test", "example", "bench", "old", "vendor", "docs", "build", "config", "entry", "types", "header")
+_WISH_OF_ROLE = {
+    "bench": "test",
+    "test": "test",
+    "example": "example",
+    "old": "old",
+    "docs": "docs",
+    "build": "build",
+    "config": "build",
+}
+_WISH_OF_ROLE |= {"types": "types", "header": "types", "vendor": "", "entry": ""}
+
+Matrix = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that might be the answer. Scores are as the arms gave them, 0 where an arm did not find it (`meaning` and `deep`: None)."""
+
+    chunk_id: int
+    path: str
+    kind: str
+    symbol: str
+    container: str
+    first_line: int
+    last_line: int
+    part: int = 1
+    parts: int = 1
+    words: float = 0.0
+    body_words: float = 0.0
+    name_words: float = 0.0
+    meaning: float | None = None
+    deep: float | None = None
+    file_chunks: int = 1
+    is_test: bool = False
+
+
+def measure(
+    question: Question, candidates: Sequence[Candidate], rarity: Mapping[str, float], mentions: Callable[[str], int]
+) -> tuple[Matrix, npt.NDArray[np.int64]]:
+    """All signals of all candidates, shape (candidates, len(SIGNALS)), and the number of each candidate's file.
+
+    `rarity` gives each stem of the question its weight (idf). `mentions` says in how many chunks a whole identifier stands.
+    """
+    files: dict[str, int] = {}
+    file_of = np.fromiter((files.setdefault(c.path, len(files)) for c in candidates), np.int64, len(candidates))
+    matrix = np.zeros((len(candidates), len(SIGNALS)), np.float32)
+    if not candidates:
+        return matrix, file_of
+
+    def put(name: str, values: Sequence[float] | npt.NDArray[np.float64]) -> None:
+        matrix[:, _INDEX[name]] = values
+
+    total = sum(rarity.get(stem, 1.0) for stem in question.stems) or 1.0
+    put("words", _by_maximum([c.words for c in candidates]))
+    put("body words", _by_maximum([c.body_words for c in candidates]))
+    put("name words", _by_maximum([c.name_words for c in candidates]))
+    put("meaning", _between([c.meaning for c in candidates]))
+    put("deep", _between([c.deep for c in candidates]))
+    symbol_words = [words_of(c.symbol) for c in candidates]
+    put("symbol", [share(question.stems, own, rarity) / total for own in symbol_words])
+    put("symbol precise", [precision(own, question.stems) for own in symbol_words])
+    put("container", [share(question.stems, words_of(c.container), rarity) / total for c in candidates])
+    put("definition", [defines(question, c.symbol, c.container) for c in candidates])
+    put("callable", [float(c.kind in CALLABLE) for c in candidates])
+    put("type", [float(c.kind in TYPE) for c in candidates])
+    put("prose", [float(c.kind in PROSE) for c in candidates])
+    put("part", [1.0 - 1.0 / c.part for c in candidates])
+    put("length", [min(1.0, math.log1p(c.last_line - c.first_line) / 6.0) for c in candidates])
+
+    by_file: list[list[int]] = [[] for _ in files]
+    for place, number in enumerate(file_of):
+        by_file[number].append(place)
+    per_file = np.zeros((len(files), len(FILE_SIGNALS)), np.float32)
+    old = paths.old_versions(list(files))
+    for path, number in files.items():
+        places = by_file[number]
+        signals = _file_signals(
+            question,
+            path,
+            [candidates[place] for place in places],
+            [symbol_words[place] for place in places],
+            rarity,
+            total,
+        )
+        signals["old version"] = float(path in old and not _asks_version(question, path))
+        signals["mentions"] = min(1.0, math.log1p(mentions(paths.facts(path).stem)) / 8.0)
+        for arm, name in (("words", "file words"), ("meaning", "file meaning"), ("name words", "file names")):
+            column = np.sort(matrix[places, _INDEX[arm]])[::-1]
+            signals[name] = float(column[:8].sum())
+        for name, value in signals.items():
+            per_file[number, FILE_SIGNALS.index(name)] = value
+    for name in ("file words", "file meaning", "file names"):
+        column = per_file[:, FILE_SIGNALS.index(name)]
+        column /= max(float(column.max()), 1e-9)
+    matrix[:, len(CHUNK_SIGNALS) :] = per_file[file_of]
+    return matrix, file_of
+
+
+def _file_signals(
+    question: Question,
+    path: str,
+    own: Sequence[Candidate],
+    symbol_words: Sequence[tuple[str, ...]],
+    rarity: Mapping[str, float],
+    total: float,
+) -> dict[str, float]:
+    facts = paths.facts(path)
+    every = {word for some in symbol_words for word in some}
+    signals = {
+        "stem": share(question.stems, facts.stem_words, rarity) / total,
+        "stem precise": precision(facts.stem_words, question.stems),
+        "folder": share(question.stems, facts.folder_words, rarity) / total,
+        "file symbols": share(question.stems, every, rarity) / total,
+        "named after": max((is_named_after(facts, name) for name in question.names), default=0.0),
+        "size": min(1.0, math.log1p(own[0].file_chunks) / 5.0),
+        "depth": min(1.0, facts.depth / 8.0),
+        "other platform": float(is_other_platform(question, facts)),
+    }
+    for role in _ROLES:
+        is_marked = role in facts.roles or (role == "test" and own[0].is_test)
+        signals[role] = float(is_marked and _WISH_OF_ROLE[role] not in question.wishes)
+    return signals
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The distinct stems of a name, kept: the same names come again with every key."""
+    known = _WORDS.get(text)
+    if known is None:
+        if len(_WORDS) > 200_000:
+            _WORDS.clear()
+        known = _WORDS[text] = tuple(dict.fromkeys(words.stems(text)))
+    return known
+
+
+_WORDS: dict[str, tuple[str, ...]] = {}
+
+
+def share(asked: Sequence[str], own: Collection[str], rarity: Mapping[str, float]) -> float:
+    """The weight of the asked words that are among `own`; forms of one word (`config`, `configure`) count for four fifths."""
+    got = 0.0
+    for stem in asked:
+        if stem in own:
+            got += rarity.get(stem, 1.0)
+        elif any(is_form(stem, word) for word in own):
+            got += 0.8 * rarity.get(stem, 1.0)
+    return got
+
+
+def precision(own: Collection[str], asked: Sequence[str]) -> float:
+    """Which share of `own` words was asked for."""
+    if not own:
+        return 0.0
+    return sum(
+        1.0 if word in asked else 0.8 if any(is_form(word, stem) for stem in asked) else 0.0 for word in own
+    ) / len(own)
+
+
+def is_form(one: str, other: str) -> bool:
+    """Whether one word begins with the other, of three letters at least: `conn` and `connect`."""
+    return len(one) >= PREFIX and len(other) >= PREFIX and (one.startswith(other) or other.startswith(one))
+
+
+def defines(question: Question, symbol: str, container: str) -> float:
+    """1 when the chunk defines the name asked for in its very case, .8 in another case, .6 for a name inside a sentence."""
+    if not symbol or not question.names:
+        return 0.0
+    best = 0.0
+    defined = symbol.split(", ")  # small neighbours share a chunk
+    folded = {name.lower() for name in defined}
+    for name in question.names:
+        if name in defined:
+            value = 1.0
+        elif name.lower() in folded:
+            value = 0.8
+        else:
+            continue
+        if question.qualifiers and not any(q.lower() in container.lower() for q in question.qualifiers):
+            value *= 0.8
+        best = max(best, value)
+    return best if question.is_symbol_like else 0.6 * best
+
+
+def is_named_after(facts: paths.PathFacts, name: str) -> float:
+    """1 when the file's stem is this name, whatever the case, the separators and the number (`Options.hs` for `Option`)."""
+    return float(tuple(sorted(facts.stem_words)) == tuple(sorted(words_of(name))))
+
+
+def is_other_platform(question: Question, facts: paths.PathFacts) -> bool:
+    """Whether the question names platforms and the path others. A posix file serves all its kinds but Windows."""
+    if not question.platforms or not facts.platforms:
+        return False
+    asked = set(question.platforms)
+    if asked & {"linux", "apple", "bsd", "solaris", "aix", "android"}:
+        asked.add("posix")
+    return not asked & facts.platforms
+
+
+def _asks_version(question: Question, path: str) -> bool:
+    version = paths.facts(path).version
+    return version is not None and version[1] in question.versions
+
+
+def _by_maximum(scores: Sequence[float]) -> npt.NDArray[np.float64]:
+    values = np.array(scores, np.float64)
+    top = float(values.max(initial=0.0))
+    return values / top if top > 0 else values
+
+
+def _between(scores: Sequence[float | None]) -> npt.NDArray[np.float64]:
+    """Minimum to maximum as 0 to 1; what has no score yet stands in the middle of the others."""
+    known = [score for score in scores if score is not None]
+    if not known:
+        return np.zeros(len(scores))
+    low, high, middle = min(known), max(known), float(np.median(known))
+    spread = (high - low) or 1.0
+    return np.array([((middle if score is None else score) - low) / spread for score in scores])
