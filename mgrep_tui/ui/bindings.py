@@ -15,7 +15,9 @@ def _keys(name: str, keys: Sequence[str]) -> str:
 
 
 SCREEN_BINDINGS: list[BindingType] = [
-    Binding(_keys(command.id, command.keys), f"screen.perform('{command.id}')", command.title, show=False, id=command.id)
+    Binding(
+        _keys(command.id, command.keys), f"screen.perform('{command.id}')", command.title, show=False, id=command.id
+    )
     for command in COMMANDS
 ]
 PANE_BINDINGS: list[BindingType] = [

@@ -73,25 +73,19 @@ LIGHT = Theme(
 )
 OWN_THEMES = (DARK, LIGHT)
 
-# The `TokenRole` names of `text.highlight`, to roles of ours.
+# The roles of `text.highlight`, to ours. What is not here is drawn as plain text.
 _SYNTAX = {
-    "keyword": "keyword",
-    "string": "string",
-    "comment": "comment",
-    "number": "number",
-    "function": "function",
-    "type": "type",
-    "operator": "operator",
-    "decorator": "decorator",
-    "heading": "heading",
-    "constant": "number",
-    "builtin": "type",
-    "tag": "keyword",
-    "attribute": "decorator",
-    "error": "text",
-    "name": "text",
-    "text": "text",
-}
+    "keyword": "keyword", "tag": "keyword",
+    "string": "string", "escape": "number", "regex": "string", "code": "string",
+    "comment": "comment", "documentation": "comment",
+    "number": "number", "constant": "number",
+    "function": "function", "link": "function",
+    "type": "type", "class": "type", "builtin": "type", "namespace": "type",
+    "operator": "operator", "punctuation": "operator",
+    "decorator": "decorator", "attribute": "decorator", "preprocessor": "decorator",
+    "heading": "heading", "strong": "strong", "emphasis": "emphasis",
+    "added": "added", "removed": "removed",
+}  # fmt: skip
 _SYNTAX_FALLBACK = {
     "keyword": "primary",
     "string": "success",
@@ -174,6 +168,8 @@ def palette_of(variables: Mapping[str, str], *, is_ansi: bool) -> Palette:
     for role, fallback in _SYNTAX_FALLBACK.items():
         syntax[role] = fore(color(f"mg-{role}", color(fallback, foreground)))
     syntax["heading"] = fore(accent, bold=True)
+    syntax["strong"], syntax["emphasis"] = fore(foreground, bold=True), fore(foreground, italic=True)
+    syntax["added"], syntax["removed"] = fore(color("success", foreground)), fore(color("error", foreground))
     return Palette(
         text=fore(foreground),
         strong=fore(foreground, bold=True),
@@ -215,6 +211,8 @@ def _ansi_palette(variables: Mapping[str, str]) -> Palette:
     syntax = {role: ansi(name) for role, name in _SYNTAX_ANSI.items()}
     syntax["comment"] = Style(dim=True, italic=True)
     syntax["heading"] = ansi(accent, bold=True)
+    syntax["strong"], syntax["emphasis"] = ansi("ansi_default", bold=True), ansi("ansi_default", italic=True)
+    syntax["added"], syntax["removed"] = ansi("ansi_green"), ansi("ansi_red")
     syntax["text"] = plain
     return Palette(
         text=plain,

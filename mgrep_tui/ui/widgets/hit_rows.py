@@ -124,7 +124,9 @@ def _name(hit: Hit) -> str:
 
 def reasons(hit: Hit) -> tuple[str, ...]:
     """The strongest reasons of a hit as words, at most two."""
-    named = [(signal.value, _REASONS[signal.name]) for signal in hit.signals if signal.name in _REASONS and signal.value > 0]
+    named = [
+        (signal.value, _REASONS[signal.name]) for signal in hit.signals if signal.name in _REASONS and signal.value > 0
+    ]
     named.sort(key=lambda pair: -pair[0])
     return tuple(word for _, word in named[:2])
 

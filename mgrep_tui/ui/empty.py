@@ -1,0 +1,83 @@
+"""What stands in the list's place when there are no hits: what to start from, or what to try next. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mgrep_tui.explorer.protocol import PastQuery, Variant
+from mgrep_tui.model import Health, IndexState, Mode, Outcome
+from mgrep_tui.text.sanitize import display_path
+from mgrep_tui.ui import words
+from mgrep_tui.ui.keymap import by_id, shown_key
+from mgrep_tui.ui.widgets.choice_list import ChoiceRow
+
+RECENT_SHOWN = 8
+CHANGED_SHOWN = 8
+
+
+def text_row(*parts: tuple[str, str]) -> ChoiceRow:
+    return ChoiceRow(tuple(parts))
+
+
+def recent(history: Sequence[PastQuery], limit: int) -> list[PastQuery]:
+    """The newest queries, newest first, each once."""
+    return list(dict.fromkeys(reversed(history)))[:limit]
+
+
+def query_row(past: PastQuery) -> ChoiceRow:
+    return ChoiceRow(((past.text, "text"),), ((Mode(past.mode).value, "muted"),), past)
+
+
+def empty_query(
+    history: Sequence[PastQuery], changed: Sequence[bytes], health: Health, *, shows_hint: bool
+) -> list[ChoiceRow]:
+    """Nothing has been typed: recent queries, files changed lately, and at the first start what works already."""
+    rows: list[ChoiceRow] = [ChoiceRow()]
+    if shows_hint or not (history or changed):
+        rows += [text_row(("Type what you are looking for.", "strong"))]
+        rows += [
+            text_row(("In words, or as a regular expression: F2 switches. F1 shows all keys.", "muted")),
+            ChoiceRow(),
+        ]
+    if health.state in (IndexState.OPENING, IndexState.INDEXING):
+        rows += [text_row(("The index is being made; search works already:", "muted"))]
+        rows += [text_row(*_readiness("regular expressions", health.regex_ready, "by scanning the files"))]
+        rows += [text_row(*_readiness("words", health.keywords_ready, "as files come in"))]
+        has_vectors = bool(health.chunks) and health.vectors >= health.chunks
+        share = f"for {health.vectors / health.chunks:.0%} of the code" if health.chunks else "soon"
+        rows += [text_row(*_readiness("meaning", has_vectors, share)), ChoiceRow()]
+    queries = recent(history, RECENT_SHOWN)
+    if queries:
+        rows += [text_row(("Recent queries", "muted")), *(query_row(past) for past in queries), ChoiceRow()]
+    if changed:
+        rows.append(text_row(("Changed lately", "muted")))
+        rows += [ChoiceRow(((display_path(path), "text"),), (), path) for path in changed[:CHANGED_SHOWN]]
+    return rows
+
+
+def _readiness(what: str, is_ready: bool, until_then: str) -> tuple[tuple[str, str], ...]:
+    if is_ready:
+        return (("  ✓ ", "good"), (what, "text"))
+    return (("  … ", "muted"), (what, "text"), (f"  {until_then}", "muted"))
+
+
+def no_hits(
+    outcome: Outcome, health: Health, mode: Mode, variants: Sequence[Variant], *, is_asking: bool
+) -> list[ChoiceRow]:
+    """Nothing was found: in what, and what to try. `is_asking`: the suggestions are still being counted."""
+    rows = [ChoiceRow(), *(text_row(*line) for line in words.no_hits(outcome, health, mode)), ChoiceRow()]
+    if variants:
+        keys = by_id()["variant"].keys
+        hint = f"  {shown_key(keys[0])} takes the first" if keys else ""
+        rows.append(text_row(("Try", "muted"), (hint, "faint")))
+        rows += [variant_row(variant) for variant in variants]
+    elif is_asking:
+        rows.append(text_row(("looking for what is near …", "muted")))
+    return rows
+
+
+def variant_row(variant: Variant) -> ChoiceRow:
+    right: tuple[tuple[str, str], ...] = ()
+    if variant.hits is not None:
+        right = ((f"{variant.hits:,}{'+' if variant.is_more else ''}", "muted"),)
+    return ChoiceRow(((variant.label, "text"),), right, variant)

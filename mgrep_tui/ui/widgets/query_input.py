@@ -1,0 +1,113 @@
+"""The query box: an input line that lights filters, takes a paste as one line, and leaves all other keys to the screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from rich.highlighter import Highlighter
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from mgrep_tui.explorer.protocol import Chip
+from mgrep_tui.text.sanitize import sanitize
+from mgrep_tui.ui.theme import Palette
+
+_UNTYPABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+
+# Input's own editing keys. Those that it shares with the screen (Enter, Ctrl+C, Tab) are left out, and so is all that selects nothing.
+_EDITING: list[BindingType] = [
+    Binding(keys, action, show=False)
+    for keys, action in (
+        ("left", "cursor_left"),
+        ("right", "cursor_right"),
+        ("shift+left", "cursor_left(True)"),
+        ("shift+right", "cursor_right(True)"),
+        ("ctrl+left", "cursor_left_word"),
+        ("ctrl+right", "cursor_right_word"),
+        ("ctrl+shift+left", "cursor_left_word(True)"),
+        ("ctrl+shift+right", "cursor_right_word(True)"),
+        ("home,ctrl+a", "home"),
+        ("end,ctrl+e", "end"),
+        ("shift+home", "home(True)"),
+        ("shift+end", "end(True)"),
+        ("backspace", "delete_left"),
+        ("delete,ctrl+d", "delete_right"),
+        ("ctrl+w,alt+backspace,ctrl+backspace", "delete_left_word"),
+        ("alt+d", "delete_right_word"),
+        ("ctrl+u", "delete_left_all"),
+        ("ctrl+k", "delete_right_all"),
+        ("ctrl+x", "cut"),
+        ("ctrl+v", "paste"),
+    )
+]
+
+
+def one_line(text: str) -> str:
+    """Text from elsewhere as it can stand in the query box: line ends and controls become single spaces."""
+    return _UNTYPABLE.sub(" ", text)
+
+
+class FilterLights(Highlighter):
+    """Draws the query: filters lit, nothing that could steer the terminal."""
+
+    def __init__(self, palette: Palette) -> None:
+        self.palette = palette
+        self.chips: Sequence[Chip] = ()
+
+    def __call__(self, text: str | Text) -> Text:
+        plain = text.plain if isinstance(text, Text) else text
+        done = Text(sanitize(plain), no_wrap=True, overflow="ignore", end="")
+        self.highlight(done)
+        return done
+
+    def highlight(self, text: Text) -> None:
+        for chip in self.chips:
+            text.stylize(self.palette.accent, chip.start, chip.end)
+
+
+class QueryInput(Input, inherit_bindings=False):
+    """The query box. `on_paste` of the screen is told apart from typing by `was_pasted`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = _EDITING
+
+    def __init__(self, palette: Palette, chips_of: Callable[[str], Sequence[Chip]]) -> None:
+        self._lights = FilterLights(palette)
+        self._chips_of = chips_of
+        super().__init__(
+            placeholder="what are you looking for?",
+            highlighter=self._lights,
+            select_on_focus=False,
+            compact=True,
+            id="query",
+        )
+        self.was_pasted = False
+
+    def set_palette(self, palette: Palette) -> None:
+        self._lights.palette = palette
+        self.refresh()
+
+    @property
+    def chips(self) -> Sequence[Chip]:
+        return self._lights.chips
+
+    def relight(self) -> None:
+        """Find the filters again: text or mode have changed."""
+        self._lights.chips = self._chips_of(self.value)
+        self.refresh()
+
+    def set_text(self, text: str) -> None:
+        """Put other text in, with the cursor behind it."""
+        self.value = one_line(text)
+        self.cursor_position = len(self.value)
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        text = one_line(event.text.strip("\r\n"))
+        if text:
+            self.was_pasted = True
+            self.replace(text, *self.selection)

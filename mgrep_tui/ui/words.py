@@ -1,0 +1,201 @@
+"""What the screen says, as sentences. Pure: from values to parts of text, each with the name of a role in the palette."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mgrep_tui.errors import MgrepError, QueryError
+from mgrep_tui.explorer.protocol import SearchOptions
+from mgrep_tui.model import Health, IndexState, Mode, Outcome, Progress
+from mgrep_tui.ui.strips import count, said, span_text
+
+RolePart = tuple[str, str]
+Line = list[RolePart]
+
+DOT = " · "
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+CASES = {"smart": "smart case", "yes": "case counts", "no": "any case"}
+
+
+def bar(share: float, cells: int) -> str:
+    """A share as a bar of `cells` cells, in eighths."""
+    eighths = round(min(1.0, max(0.0, share)) * cells * 8)
+    full, rest = divmod(eighths, 8)
+    partial = "▏▎▍▌▋▊▉"[rest - 1] if rest else ""
+    return ("█" * full + partial).ljust(cells, "·")
+
+
+def sparkline(values: Sequence[float], cells: int) -> str:
+    """The last values as small columns; the highest fills its cell."""
+    kept = list(values)[-cells:]
+    top = max(kept, default=0.0)
+    if top <= 0:
+        return ""
+    return "".join(_BLOCKS[max(1, round(value / top * 8))] for value in kept)
+
+
+def slider(ratio: float, cells: int = 7) -> tuple[str, str, str]:
+    """The weight of meaning against words: left of the knob, the knob, right of it."""
+    at = round((1 - ratio) * (cells - 1))
+    return "━" * at, "●", "━" * (cells - 1 - at)
+
+
+def title(health: Health, root_label: str) -> tuple[Line, Line]:
+    """The line on top: where we are; how much there is and whether it is fresh."""
+    left: Line = [(" " + said(root_label), "strong")]
+    if health.branch:
+        left.append(("  ⎇ " + said(health.branch), "muted"))
+    if health.dirty:
+        left.append((f" +{health.dirty:,}", "changed"))
+    right: Line = []
+    files = health.files_total or health.files_seen
+    if files:
+        right.append((count(files, "file") + DOT + _freshness(health), "muted"))
+    right.append((" ", "muted"))
+    return left, right
+
+
+def _freshness(health: Health) -> str:
+    if health.files_pending:
+        return f"{health.files_pending:,} to index"
+    return "fresh" if health.watcher.startswith("watching") else "checked on search"
+
+
+def status(health: Health, width: int) -> Line:
+    """The quiet line at the bottom. Words go before numbers when there is little room."""
+    parts: list[RolePart] = []
+    is_short = width < 60
+    if health.state is IndexState.BROKEN:
+        return [(" index broken", "error"), (DOT + said(health.last_error or "it is being built anew"), "muted")]
+    if health.state is IndexState.OPENING:
+        return [
+            (" opening the index", "muted"),
+            ("" if is_short else DOT + "regular expressions work already", "muted"),
+        ]
+    if health.state is IndexState.PAUSED:
+        parts.append(("paused", "warning"))
+    elif health.state is IndexState.READ_ONLY:
+        parts.append(("read-only" if is_short else "read-only: another copy writes the index", "warning"))
+    elif health.state is IndexState.INDEXING:
+        parts.append((said(health.phase) if health.phase and not is_short else "indexing", "accent"))
+        if health.files_total:
+            done = health.files_total - health.files_pending
+            share = done / health.files_total
+            parts.append((f"{bar(share, 8)} {share:.0%}", "accent"))
+        if health.eta_s is not None and not is_short:
+            parts.append((f"{span_text(health.eta_s)} left", "muted"))
+    else:
+        parts.append(("ready", "good"))
+    if health.chunks and (not is_short or health.state is IndexState.READY):
+        parts.append((count(health.chunks, "chunk"), "muted"))
+        if health.vectors < health.chunks:
+            parts.append((f"meaning {health.vectors / health.chunks:.0%}", "warning"))
+    skipped = sum(number for reason, number in health.skipped if reason != "binary")
+    if skipped and not is_short:
+        parts.append((f"{count(skipped, 'file')} not searched", "muted"))
+    if not is_short:
+        parts.append((said(health.watcher), "muted" if health.watcher.startswith("watching") else "warning"))
+    line: Line = [(" index ", "muted")]
+    for number, part in enumerate(parts):
+        if number:
+            line.append((DOT, "muted"))
+        line.append(part)
+    return line
+
+
+def summary(outcome: Outcome | None, shown: int, files: int, mode: Mode, *, is_short: bool = False) -> Line:
+    """How many hits there are, in what time, and how far that can be trusted."""
+    if outcome is None:
+        return []
+    noun = "hit" if mode is Mode.REGEX else "chunk"
+    number = max(outcome.hits, shown)
+    line: Line = []
+    if outcome.is_capped:
+        line.append((f"first {shown:,} of at least {number:,} {noun}s", "warning"))
+    elif number:
+        line.append((count(number, noun), "text"))
+        if files and not is_short:
+            line.append((f" in {count(files, 'file')}", "muted"))
+    if outcome.is_partial:
+        line.append((DOT + "partial", "warning"))
+    if outcome.vector_coverage is not None and outcome.vector_coverage < 0.9995 and not is_short:
+        line.append((DOT + f"meaning for {outcome.vector_coverage:.0%}", "warning"))
+    if outcome.engine and not is_short:
+        line.append((DOT + said(outcome.engine), "muted"))
+    if number or outcome.is_partial:
+        line.append((DOT + elapsed(outcome.elapsed_ms), "muted"))
+    return line
+
+
+def elapsed(milliseconds: float) -> str:
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else span_text(milliseconds / 1000)
+
+
+def searching(progress: Progress | None) -> Line:
+    if progress is None or not progress.total:
+        return [("searching …", "muted")]
+    return [(f"searching … {progress.searched:,} of {progress.total:,} files", "muted")]
+
+
+def error_line(error: MgrepError, query_column: int, width: int) -> Line:
+    """What is wrong with the query, beneath the place where it is wrong if that can be told."""
+    text = said(error.message)
+    if isinstance(error, QueryError) and error.position is not None:
+        at = query_column + error.position
+        if at + len(text) + 3 < width:
+            return [(" " * at + "╰ ", "error"), (text, "error")]
+        text += f" (at column {error.position + 1})"
+    hint = f"  {said(error.hint)}" if error.hint else ""
+    return [("   " + text, "error"), (hint, "muted")]
+
+
+def options_words(options: SearchOptions, mode: Mode) -> list[tuple[str, str]]:
+    """The options that differ from what is usual, as (command, label)."""
+    words: list[tuple[str, str]] = []
+    if options.case != "smart":
+        words.append(("case", CASES[options.case]))
+    if options.word:
+        words.append(("word", "whole words"))
+    if options.literal and mode is Mode.REGEX:
+        words.append(("literal", "plain text"))
+    if options.sort == "path":
+        words.append(("sort", "by path"))
+    return words
+
+
+def no_hits(outcome: Outcome, health: Health, mode: Mode) -> list[Line]:
+    """That nothing was found, and in what."""
+    files = outcome.searched_files or health.files_total
+    checked = " (checked just now)" if outcome.is_verified else ""
+    first: Line = [("No matches", "strong")]
+    if files:
+        first.append((f" in {count(files, 'file')}{checked}.", "text"))
+    else:
+        first.append((".", "text"))
+    lines = [first]
+    if outcome.is_partial:
+        lines.append([("Not everything was searched.", "warning")])
+    if mode is Mode.SEMANTIC and outcome.vector_coverage is not None and outcome.vector_coverage < 0.9995:
+        lines.append(
+            [(f"Meaning is known for {outcome.vector_coverage:.0%} of the code so far; words for all.", "warning")]
+        )
+    lines.extend([(said(note), "muted")] for note in outcome.notes)
+    return lines
+
+
+CHEAT_SHEET: tuple[tuple[str, str], ...] = (
+    ("What to type", ""),
+    ("retry a failed upload", "what the code does, in words"),
+    ('"exact words"', "these words in this order"),
+    ("/def \\w+_id/", "a regular expression, in either mode"),
+    ("lang:python", "only this language"),
+    ("path:src/**  -path:tests", "only there, not there"),
+    ("sym:parse  kind:method", "by name or kind of symbol"),
+    ("is:dirty  is:test", "changed files, tests"),
+    ("a or b  (…)  -filter", "either, groups, without"),
+    ("", " "),
+    ("F2", "meaning or regular expression"),
+    ("F3", "filters"),
+    ("Ctrl+↑", "former queries"),
+    ("F1", "all keys"),
+)
