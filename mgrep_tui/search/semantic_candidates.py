@@ -1,0 +1,125 @@
+"""Which chunks might answer: what the words find, what the vectors find, and what defines the names asked for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mgrep_tui.index.catalog import Catalog
+from mgrep_tui.index.results import SemanticView
+from mgrep_tui.index.rows import ChunkRow
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.retrieval.question import Question
+from mgrep_tui.retrieval.signals import Candidate
+
+Ids = npt.NDArray[np.int64]
+ARM = 150  # chunks from each arm: the right file is among them for 99.4 % of the benchmark's targets
+NAME_ARM = 50  # chunks found by symbol, container and path alone
+DEFINITIONS = 30  # of one name
+NAMES = 6  # of one question
+BODY = {"body": 1.0, "symbol": 0.0, "container": 0.0, "path": 0.0, "names": 1.0}
+NAMING = {"body": 0.0, "symbol": 1.0, "container": 1.0, "path": 0.5, "names": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The candidates of one question, with their rows and how rare its words are here."""
+
+    candidates: tuple[Candidate, ...]
+    rows: tuple[ChunkRow, ...]
+    rarity: dict[str, float]
+
+
+def gather(
+    question: Question,
+    view: SemanticView,
+    catalog: Catalog,
+    allowed: Ids | None,
+    cancel: CancelToken,
+    *,
+    arm: int = ARM,
+    vector: npt.NDArray[np.float32] | None = None,
+) -> Pool:
+    """Ask every arm. `vector` stands in for the question's own (for "more like this"). Raises `Cancelled` and `IndexDamagedError`."""
+    words: dict[int, float] = {}
+    body: dict[int, float] = {}
+    naming: dict[int, float] = {}
+    meaning: dict[int, float] = {}
+    rarity: dict[str, float] = {}
+    if view.keywords is not None and question.stems:
+        keywords = view.keywords
+        words = dict(keywords.search(question.text, arm, allowed))
+        body = dict(keywords.search(question.text, arm, allowed, boosts=BODY))
+        naming = dict(keywords.search(question.text, arm, allowed, boosts=NAMING))
+        count = len(keywords)
+        rarity = {stem: math.log(1.0 + count / (1.0 + keywords.doc_freq("body", stem))) for stem in question.stems}
+    cancel.check()
+    if vector is None and view.model is not None and question.text:
+        vector = view.model.embed_query(question.text)
+    found = list(words)
+    if view.vectors is not None and vector is not None:
+        ids, cosines = view.vectors.search(vector, arm, allowed)
+        meaning = dict(zip(ids.tolist(), cosines.tolist(), strict=True))
+        found += list(meaning)
+    cancel.check()
+    defining = _definitions(question, catalog, allowed)
+    wanted = list(dict.fromkeys([*found, *list(naming)[:NAME_ARM], *defining]))
+    rows = catalog.chunks(wanted)
+    if view.vectors is not None and vector is not None:
+        meaning |= _cosines(view, vector, [chunk_id for chunk_id in rows if chunk_id not in meaning])
+    sizes = catalog.files_by_id({row.file_id for row in rows.values()})
+    kept = [rows[chunk_id] for chunk_id in wanted if chunk_id in rows]
+    candidates = tuple(
+        Candidate(
+            chunk_id=row.chunk_id,
+            path=row.path.decode("utf-8", "replace"),
+            kind=row.kind,
+            symbol=row.symbol,
+            container=row.container,
+            first_line=row.first_line,
+            last_line=row.last_line,
+            part=row.part,
+            parts=row.parts,
+            words=words.get(row.chunk_id, 0.0),
+            body_words=body.get(row.chunk_id, 0.0),
+            name_words=naming.get(row.chunk_id, 0.0),
+            meaning=meaning.get(row.chunk_id),
+            file_chunks=sizes[row.file_id].chunk_count if row.file_id in sizes else 1,
+            is_test=row.is_test,
+        )
+        for row in kept
+    )
+    return Pool(candidates, tuple(kept), rarity)
+
+
+def _definitions(question: Question, catalog: Catalog, allowed: Ids | None) -> list[int]:
+    """The chunks that define the names asked for, found in the symbol table even when no arm found them."""
+    wanted: dict[bytes, list[tuple[int, int]]] = {}
+    for name in question.names[:NAMES]:
+        for symbol in catalog.symbols_named(name, limit=DEFINITIONS):
+            wanted.setdefault(symbol.path, []).append((symbol.first_line, symbol.last_line))
+    found: list[int] = []
+    for path, places in wanted.items():
+        rows = catalog.chunks_of(path)
+        for first, _ in places:
+            found += [row.chunk_id for row in rows if row.first_line <= first <= row.last_line]
+    if allowed is None:
+        return found
+    return [chunk_id for chunk_id in found if _is_in(allowed, chunk_id)]
+
+
+def _is_in(allowed: Ids, chunk_id: int) -> bool:
+    place = int(np.searchsorted(allowed, chunk_id))
+    return place < len(allowed) and int(allowed[place]) == chunk_id
+
+
+def _cosines(view: SemanticView, vector: npt.NDArray[np.float32], ids: list[int]) -> dict[int, float]:
+    """How near the chunks are that other arms found; those without a vector are missing."""
+    if view.vectors is None or not ids:
+        return {}
+    known, vectors = view.vectors.get(np.array(ids, np.int64))
+    length = float(np.linalg.norm(vector)) or 1.0
+    return dict(zip(known.tolist(), (vectors @ vector / length).tolist(), strict=True))

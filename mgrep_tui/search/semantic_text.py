@@ -1,0 +1,130 @@
+"""What of a chunk is shown: its lines as they are on disk now, the line that answers best, and the words lit in it.
+
+The index keeps no text. A chunk's lines are read from its file again; when the file has changed since it was cut, they must still hash to
+what was indexed, else the chunk is gone and its hit with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mgrep_tui.corpus.read import Reader, searchable, split_lines
+from mgrep_tui.embedding.text import embedding_text, text_hash
+from mgrep_tui.errors import UnreadableError
+from mgrep_tui.index.catalog import Catalog
+from mgrep_tui.index.rows import ChunkRow
+from mgrep_tui.model import Chunk, FileStat, Span
+
+LINE_CHARS = 2_000  # of one line, as chunks are cut; base64 is longer
+SHOWN_CHARS = 400  # a longer line is shown as a window
+BEFORE_CHARS = 80  # of the window, before the first lit word
+SHORT_STEM = 3  # stems up to this length only count at a word's beginning
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkText:
+    """The lines of a chunk, without their ends and each cut at `LINE_CHARS`."""
+
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class BestLine:
+    """Where to look in a chunk: `line` counts from the chunk's first; `text` starts `text_offset` characters into the line."""
+
+    line: int
+    column: int
+    text: str
+    spans: tuple[Span, ...]
+    text_offset: int
+
+
+class ChunkReader:
+    """Reads chunks of one search; every file once. Not for two threads at once."""
+
+    def __init__(self, reader: Reader, catalog: Catalog, limit_bytes: int) -> None:
+        self._reader = reader
+        self._catalog = catalog
+        self._limit_bytes = limit_bytes
+        self._files: dict[bytes, tuple[FileStat, list[bytes]] | None] = {}
+
+    def read(self, row: ChunkRow) -> ChunkText | None:
+        """The chunk's lines, or None when it is gone: its file unreadable, binary, shorter or different."""
+        if row.path not in self._files:
+            self._files[row.path] = self._read_file(row.path)
+        found = self._files[row.path]
+        if found is None or row.last_line >= len(found[1]):
+            return None
+        stat, lines = found
+        text = ChunkText(
+            tuple(line.decode("utf-8", "replace")[:LINE_CHARS] for line in lines[row.first_line : row.last_line + 1])
+        )
+        known = self._catalog.file(row.path)
+        if known is not None and known.stat == stat:
+            return text
+        return text if _is_unchanged(row, text) else None
+
+    def _read_file(self, path: bytes) -> tuple[FileStat, list[bytes]] | None:
+        try:
+            raw = self._reader.read(path, self._limit_bytes)
+        except UnreadableError:
+            return None
+        canonical = searchable(raw.data)
+        return None if canonical is None else (raw.stat, split_lines(canonical.data))
+
+
+def _is_unchanged(row: ChunkRow, text: ChunkText) -> bool:
+    chunk = Chunk(
+        row.language, row.kind, row.symbol, row.container, row.first_line, row.last_line, text.text, row.part, row.parts
+    )
+    return text_hash(embedding_text(row.path, chunk)) == row.text_hash
+
+
+def word_pattern(stems: Sequence[str], names: Sequence[str] = ()) -> re.Pattern[str] | None:
+    """Finds the words of a question in code: whole names first, then words that begin with a stem (`resolv` in `resolves`)."""
+    parts = [re.escape(name) for name in sorted(names, key=len, reverse=True)]
+    for stem in sorted(stems, key=len, reverse=True):
+        root = stem[:-1] if len(stem) > SHORT_STEM and stem[-1] in "iy" else stem
+        if len(root) <= SHORT_STEM:
+            parts.append(rf"(?<![^\W_]){re.escape(root)}(?![^\W\d_]{{3}})")
+        else:
+            parts.append(rf"{re.escape(root)}(?:[a-z]{{0,4}}(?![a-z]))?")
+    return re.compile("|".join(parts), re.IGNORECASE) if parts else None
+
+
+def best_line(text: ChunkText, pattern: re.Pattern[str] | None, definition: str) -> BestLine:
+    """The line with the most different words of the question; the earlier wins, and one that names the chunk's symbol counts more."""
+    best, best_value = 0, 0.0
+    for number, line in enumerate(text.lines):
+        if pattern is None or not line:
+            continue
+        found = {match.group().lower()[:5] for match in pattern.finditer(line)}
+        value = len(found) + (0.5 if found and definition and definition in line else 0.0)
+        if value > best_value:
+            best, best_value = number, value
+    if best_value == 0.0:
+        best = next(
+            (number for number, line in enumerate(text.lines) if definition and definition in line), None
+        ) or next((number for number, line in enumerate(text.lines) if line.strip()), 0)
+    return _window(best, text.lines[best] if text.lines else "", pattern)
+
+
+def _window(number: int, line: str, pattern: re.Pattern[str] | None) -> BestLine:
+    spans = [Span(*match.span()) for match in pattern.finditer(line) if match.group()] if pattern is not None else []
+    column = spans[0].start if spans else len(line) - len(line.lstrip())
+    offset = 0
+    if len(line) > SHOWN_CHARS:
+        offset = max(0, min(column - BEFORE_CHARS, len(line) - SHOWN_CHARS))
+        line = line[offset : offset + SHOWN_CHARS]
+        spans = [
+            Span(max(0, span.start - offset), min(len(line), span.end - offset))
+            for span in spans
+            if span.end > offset and span.start < offset + len(line)
+        ]
+    return BestLine(number, column if spans or not offset else offset, line, tuple(spans), offset)
