@@ -1,0 +1,161 @@
+"""Keys → posting lists: bring the runs of one bucket together, bucket after bucket, and write lookup and postings.
+
+Two threads merge ahead; the caller's thread writes in the order of the buckets, so that no more than a few buckets are ever in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.ngram import kernels
+from mgrep_tui.ngram.layout import BUCKETS, HEADER_BYTES, PART_HEADER_BYTES, PREFIXES, lookup_sections
+from mgrep_tui.ngram.runs import Batch
+from mgrep_tui.ngram.tables import CHECKSUM_BYTES
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What was written: sizes with headers, checksums of the bodies."""
+
+    keys: int
+    lookup_bytes: int
+    lookup_checksum: bytes
+    postings_bytes: int
+    postings_checksum: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Bucket:
+    names: Array
+    values: Array
+    lists: Array
+
+
+class _Sources:
+    """The runs of all batches as arrays, and how to read one bucket of them."""
+
+    def __init__(self, batches: Sequence[Batch], spill: IO[bytes]) -> None:
+        runs = [run for batch in batches for run in batch.runs]
+        bases = np.cumsum([0] + [len(batch.starts) for batch in batches])
+        self.blocks = int(bases[-1])
+        pieces = [
+            run.pieces + np.uint32(base) for batch, base in zip(batches, bases, strict=False) for run in batch.runs
+        ]
+        self._piece_blocks = np.concatenate(pieces) if pieces else np.empty(0, np.uint32)
+        self._piece_counts = np.array([len(piece) for piece in pieces], np.int64)
+        self._first_pieces = np.cumsum(self._piece_counts) - self._piece_counts
+        self._offsets = np.array([run.offsets for run in runs], np.int64).reshape(len(runs), BUCKETS + 1)
+        self._sizes = np.array([run.sizes for run in runs], np.int64).reshape(len(runs), BUCKETS)
+        self._at = [run.offset_bytes for run in runs]
+        self._fd = spill.fileno()
+
+    def merge(self, bucket: int) -> _Bucket:
+        offsets = self._offsets[:, bucket]
+        lengths = self._offsets[:, bucket + 1] - offsets
+        starts = np.cumsum(lengths) - lengths
+        raw = bytearray(int(lengths.sum()))
+        view = memoryview(raw)
+        for at, offset, start, length in zip(
+            self._at, offsets.tolist(), starts.tolist(), lengths.tolist(), strict=True
+        ):
+            _read_all(self._fd, view[start : start + length], at + offset)
+        sizes = np.ascontiguousarray(self._sizes[:, bucket])
+        total = int(sizes.sum())
+        room = min(total, PREFIXES)
+        names = np.empty(room, np.uint16)
+        values = np.empty(room, np.uint32)
+        lists = np.empty(5 * total + (self.blocks + 7) // 8, np.uint8)
+        count, size = kernels.merge_bucket(
+            np.frombuffer(raw, np.uint8),
+            starts,
+            sizes,
+            self._first_pieces,
+            self._piece_blocks,
+            self._piece_counts,
+            (self.blocks + 7) // 8,
+            np.empty(total, np.uint32),
+            names,
+            values,
+            lists,
+        )
+        return _Bucket(names[:count].copy(), values[:count].copy(), lists[:size].copy())
+
+
+def merge(
+    batches: Sequence[Batch],
+    spill: IO[bytes],
+    lookup: IO[bytes],
+    postings: IO[bytes],
+    threads: int,
+    cancel: CancelToken,
+) -> Merged:
+    """Write the bodies of both files; their headers are left blank. Raises OSError and `Cancelled`."""
+    sources = _Sources(batches, spill)
+    bases = np.zeros(BUCKETS + 1, np.uint64)
+    in_prefix = np.zeros(PREFIXES + 1, np.int64)
+    suffixes: list[Array] = []
+    values: list[Array] = []
+    postings.write(bytes(PART_HEADER_BYTES))
+    postings_sum = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
+    ahead: deque[Future[_Bucket]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for bucket in range(BUCKETS + threads):
+                cancel.check()
+                if bucket < BUCKETS:
+                    ahead.append(pool.submit(sources.merge, bucket))
+                if bucket < threads:
+                    continue
+                done = ahead.popleft().result()
+                number = bucket - threads
+                postings.write(done.lists.data)
+                postings_sum.update(done.lists.data)
+                bases[number + 1] = bases[number] + np.uint64(len(done.lists))
+                in_prefix[(number << 8) + 1 : (number << 8) + 257] = np.bincount(done.names >> 8, minlength=256)
+                suffixes.append((done.names & 0xFF).astype(np.uint8))
+                values.append(done.values)
+        finally:
+            for future in ahead:
+                future.cancel()
+    keys = sum(len(part) for part in values)
+    body = _lookup_body(keys, bases, in_prefix, suffixes, values)
+    lookup.write(bytes(HEADER_BYTES))
+    lookup.write(body)
+    lookup_sum = hashlib.blake2b(body, digest_size=CHECKSUM_BYTES).digest()
+    return Merged(keys, HEADER_BYTES + len(body), lookup_sum, PART_HEADER_BYTES + int(bases[-1]), postings_sum.digest())
+
+
+def _lookup_body(keys: int, bases: Array, in_prefix: Array, suffixes: list[Array], values: list[Array]) -> bytearray:
+    sections = lookup_sections(keys)
+    body = bytearray(sections.end - HEADER_BYTES)
+    parts = (
+        (sections.bases, bases.astype("<u8")),
+        (sections.prefixes, np.cumsum(in_prefix).astype("<u4")),
+        (sections.suffixes, np.concatenate([*suffixes, np.empty(0, np.uint8)])),
+        (sections.values, np.concatenate([*values, np.empty(0, np.uint32)]).astype("<u4")),
+    )
+    for offset, part in parts:
+        start = offset - HEADER_BYTES
+        body[start : start + part.nbytes] = part.tobytes()
+    return body
+
+
+def _read_all(fd: int, into: memoryview, at: int) -> None:
+    while len(into):
+        got = os.preadv(fd, [into], at)
+        if not got:
+            raise OSError("the spill file of the n-gram index has been cut short")
+        into = into[got:]
+        at += got
