@@ -22,11 +22,12 @@ _FOLDERS_A_LOOK = 64
 
 @dataclass(slots=True)
 class Found:
-    """What a walk has met: paths of regular files and links relative to the root, and what could not be entered."""
+    """What a walk has met: paths of files and links relative to the root, nested repositories (not entered, without a slash at the end),
+    and what could not be entered."""
 
     files: list[bytes] = field(default_factory=list)
     links: list[bytes] = field(default_factory=list)
-    repositories: list[bytes] = field(default_factory=list)  # nested repositories, not entered
+    repositories: list[bytes] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
 
 
@@ -37,7 +38,10 @@ def layer_names(settings: CorpusSettings) -> tuple[bytes, ...]:
 
 
 def folder_rules(root: Root, folder: bytes, prefix: bytes, names: Collection[bytes]) -> tuple[RuleSet | None, ...]:
-    """The rule sets of the ignore files directly in `folder` (relative, with a slash at its end, or empty), one for each name."""
+    """The rule sets of the ignore files directly in `folder` (relative, with a slash at its end, or empty), one for each name.
+
+    `prefix` is what stands before the root's paths when rules are matched.
+    """
     return tuple(read_rules(root.absolute(folder + name), prefix + folder, folder + name) for name in names)
 
 
@@ -48,13 +52,12 @@ def walk(
     cancel: CancelToken | None = None,
     *,
     start: bytes = b"",
-    enter_repositories: bool = False,
     report: Callable[[int], None] | None = None,
 ) -> Found:
     """Every file below `start` (relative, with a slash at its end, or empty) that the rules admit, in no order.
 
     `layers` are the rules in force above `start`, one layer for each of `layer_names(settings)` and then the excludes. A folder that is a
-    git repository of its own is not entered but handed back, unless told otherwise. `report` is told the number of files so far.
+    git repository of its own is not entered but handed back. `report` is told the number of files so far.
     """
     names = layer_names(settings)
     prefix = root.prefix
@@ -71,32 +74,24 @@ def walk(
             if report is not None:
                 report(len(found.files))
         try:
-            with os.scandir(os.path.join(base, folder) if folder else base) as listing:
+            with os.scandir(os.path.join(base, folder)) as listing:
                 children = list(listing)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
         except OSError as error:
-            if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
-                found.skips.append(Skip(folder.rstrip(b"/") or b".", SkipReason.UNREADABLE, error.strerror or ""))
+            found.skips.append(Skip(folder.rstrip(b"/") or b".", SkipReason.UNREADABLE, error.strerror or ""))
             continue
         present = {child.name for child in children}
-        if folder != start and not enter_repositories and b".git" in present and _is_repository(base, folder):
-            found.repositories.append(folder)
+        if folder != start and b".git" in present and _is_repository(base, folder):
+            found.repositories.append(folder[:-1])
             continue
         here = above
         if not present.isdisjoint(names):
-            here = above.extended(
-                (
-                    *(
-                        read_rules(root.absolute(folder + name), prefix + folder, folder + name)
-                        if name in present
-                        else None
-                        for name in names
-                    ),
-                    *(None,) * (len(above.sets) - len(names)),
-                )
-            )
+            own = folder_rules(root, folder, prefix, names)
+            here = above.extended((*own, *(None,) * (len(above.sets) - len(own))))
         for child in children:
             name = child.name
-            if name == b".git" or (not settings.hidden and name.startswith(b".")):
+            if name == b".git" or (name.startswith(b".") and not settings.hidden):
                 continue
             path = folder + name
             try:
@@ -116,5 +111,6 @@ def walk(
 
 
 def _is_repository(base: bytes, folder: bytes) -> bool:
+    """Whether there is more than an empty `.git` in `folder`; the same files are asked for as when it is opened."""
     marker = os.path.join(base, folder, b".git")
     return os.path.isfile(marker) or os.path.isfile(os.path.join(marker, b"HEAD"))

@@ -1,92 +1,146 @@
-"""Where the names of the corpus come from: git's own list, a walk, or both."""
+"""Where the names of the corpus come from: git's own list, or a walk with the same rules.
+
+Names are relative to the root that is asked and not looked at yet: one may be gone, a link, or the folder of a nested repository.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from mgrep_tui.corpus import git, plain
-from mgrep_tui.corpus.plain import layer_names
+from mgrep_tui.corpus.ignore import RuleSet
+from mgrep_tui.corpus.plain import folder_rules, layer_names
 from mgrep_tui.corpus.root import Root
-from mgrep_tui.corpus.rules import Layers
+from mgrep_tui.corpus.rules import Layers, read_rules
 from mgrep_tui.errors import UnreadableError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Skip, SkipReason
 from mgrep_tui.settings.config import CorpusSettings
 
 _CLOSED_FOLDER = re.compile(rb"^warning: could not open directory '(.*)': (.*)$", re.MULTILINE)
+_CONFIG_TIMEOUT_S = 5.0
 
 
 @dataclass(slots=True)
-class Sources:
-    """Candidates relative to the root, sorted, each once. A candidate may turn out to be gone, a link or a folder."""
+class Names:
+    """Candidates. `folders` are nested repositories, without a slash at the end."""
 
     paths: list[bytes] = field(default_factory=list)
-    links: list[bytes] = field(default_factory=list)
+    folders: list[bytes] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
-    is_git: bool = False
-    notes: tuple[str, ...] = ()
 
 
-def find(
-    root: Root,
-    settings: CorpusSettings,
-    cancel: CancelToken | None = None,
-    report: Callable[[int], None] | None = None,
-) -> Sources:
-    """All candidates under `root`. Raises Cancelled."""
-    if root.is_bare:
-        return Sources(notes=("This is a bare git repository: it has no files checked out.",))
-    sources = Sources(is_git=root.is_git)
-    if root.is_git:
+class GitNames:
+    """Git's list in two steps, so that the tracked files can be looked at while git still searches for untracked ones."""
+
+    def __init__(self, root: Root, settings: CorpusSettings) -> None:
+        """Start git. Raises UnreadableError when it cannot be started."""
+        self._root = root
+        self._settings = settings
+        standard = ("--exclude-standard",) if settings.use_gitignore else ()
+        self._untracked = git.GitProcess(root.path, ("ls-files", "-z", "--others", *standard))
+
+    def tracked(self, cancel: CancelToken | None) -> Names:
+        """What the index of git holds. Raises UnreadableError when git fails."""
         try:
-            _from_git(root, settings, sources, cancel)
-        except UnreadableError as error:
-            sources.notes = (
-                f"{error.message} Ignore rules are read without git; ignored files that git tracks are not searched.",
-            )
-            sources.is_git = False
-    if not sources.is_git:
-        _from_walk(root, settings, sources, cancel, report)
-    sources.paths = sorted(set(sources.paths))
-    return sources
+            output = git.run(self._root.path, ("ls-files", "-z", "--cached"), cancel)
+        except BaseException:
+            self.stop()
+            raise
+        names = Names(visible(output.split(b"\0")[:-1], self._settings))
+        if len(names.paths) > 1 and any(map(bytes.__eq__, names.paths, names.paths[1:])):
+            names.paths = list(dict.fromkeys(names.paths))  # a conflict has up to three entries for a path
+        return names
+
+    def untracked(self, cancel: CancelToken | None) -> Names:
+        """What else is there and not ignored. Raises UnreadableError when git fails."""
+        output, warnings = self._untracked.finish(cancel)
+        found = visible(output.split(b"\0")[:-1], self._settings)
+        names = Names(
+            [path for path in found if not path.endswith(b"/")],
+            [path.rstrip(b"/") for path in found if path.endswith(b"/")],
+        )
+        for closed, reason in _CLOSED_FOLDER.findall(warnings):
+            folder = closed.rstrip(b"/").removeprefix(self._root.prefix)
+            names.skips.append(Skip(folder, SkipReason.UNREADABLE, reason.decode("utf-8", "replace")))
+        return names
+
+    def stop(self) -> None:
+        self._untracked.kill()
 
 
-def _from_git(root: Root, settings: CorpusSettings, sources: Sources, cancel: CancelToken | None) -> None:
-    """Add git's list. Raises UnreadableError when git fails."""
-    standard = ("--exclude-standard",) if settings.use_gitignore else ()
-    untracked = git.GitProcess(root.path, ("ls-files", "-z", "--others", *standard))
+def is_left_out_by_git(root: Root, cancel: CancelToken | None) -> bool:
+    """Whether the root lies in a folder that the repository around it ignores: then its rules say nothing about what is in it."""
+    if not root.prefix:
+        return False
     try:
-        tracked = git.run(root.path, ("ls-files", "-z", "--cached"), cancel)
-    except BaseException:
-        untracked.kill()
-        raise
-    others, warnings = untracked.finish(cancel)
-    for closed, reason in _CLOSED_FOLDER.findall(warnings):
-        sources.skips.append(Skip(closed.rstrip(b"/"), SkipReason.UNREADABLE, reason.decode("utf-8", "replace")))
-    names = tracked.split(b"\0")[:-1] + others.split(b"\0")[:-1]
-    sources.paths += names if settings.hidden else without_hidden(names)
+        git.run(root.path, ("check-ignore", "-q", "."), cancel)
+    except UnreadableError:
+        return False
+    return True
 
 
-def without_hidden(paths: Iterable[bytes]) -> list[bytes]:
-    """The paths of which no part starts with a dot."""
+def visible(paths: Iterable[bytes], settings: CorpusSettings) -> list[bytes]:
+    """The paths of which no part starts with a dot, or all of them."""
+    if settings.hidden:
+        return list(paths)
     return [path for path in paths if path[0] != 0x2E and b"/." not in path]
 
 
-def _from_walk(
+def walked(
     root: Root,
     settings: CorpusSettings,
-    sources: Sources,
     cancel: CancelToken | None,
-    report: Callable[[int], None] | None,
-) -> None:
-    found = plain.walk(root, settings, base_layers(root, settings), cancel, enter_repositories=True, report=report)
-    sources.paths += found.files
-    sources.links += found.links
-    sources.skips += found.skips
+    report: Callable[[int], None] | None = None,
+    *,
+    start: bytes = b"",
+    with_parents: bool = True,
+) -> Names:
+    """What a walk below `start` finds. Without `with_parents`, only rules from the root down count."""
+    layers = base_layers(root, settings) if with_parents else no_layers(settings)
+    found = plain.walk(root, settings, layers, cancel, start=start, report=report)
+    return Names(found.files + found.links, found.repositories, found.skips)
+
+
+def no_layers(settings: CorpusSettings) -> Layers:
+    """No rules yet: one empty layer for each kind of ignore file, and one for the excludes."""
+    return Layers(((),) * (len(layer_names(settings)) + 1))
 
 
 def base_layers(root: Root, settings: CorpusSettings) -> Layers:
-    """The rules in force above the root's own ignore files: one layer for each kind of file, and the excludes at the end."""
-    return Layers(((),) * (len(layer_names(settings)) + 1))
+    """The rules in force at the root before its own ignore files: those of the folders above it in its work tree, and the excludes."""
+    layers = no_layers(settings)
+    if root.git_top is None:
+        return layers
+    if settings.use_gitignore:
+        layers = layers.extended((*(None,) * (len(layers.sets) - 1), *_global_excludes(root)))
+        layers = layers.extended((*(None,) * (len(layers.sets) - 1), _repository_excludes(root)))
+    top = Root(root.git_top, root.git_dir, root.git_top, root.common_dir)
+    parts = root.prefix.split(b"/")[:-1]
+    for depth in range(len(parts)):
+        folder = b"".join(part + b"/" for part in parts[:depth])
+        layers = layers.extended((*folder_rules(top, folder, b"", layer_names(settings)), None))
+    return layers
+
+
+def _repository_excludes(root: Root) -> RuleSet | None:
+    assert root.common_dir is not None
+    return read_rules(os.fsencode(root.common_dir / "info" / "exclude"), b"", b".git/info/exclude")
+
+
+def _global_excludes(root: Root) -> tuple[RuleSet | None]:
+    try:
+        output = git.run(
+            root.path, ("config", "--type=path", "-z", "--get", "core.excludesFile"), timeout_s=_CONFIG_TIMEOUT_S
+        )
+        name = output.split(b"\0")[0]
+    except UnreadableError:
+        name = b""
+    if not name:
+        home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        name = os.fsencode(Path(home) / "git" / "ignore")
+    return (read_rules(os.path.join(os.fsencode(root.path), name), b"", name),)

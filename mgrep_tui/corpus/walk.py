@@ -1,27 +1,34 @@
 """Which files under the root are searched: what git lists where there is git, a walk of our own elsewhere, less what the rules leave out.
 
 In a git work tree these are the tracked and the untracked files that git does not ignore (a tracked file is searched even if a rule
-matches it). Submodules and nested repositories are searched too, each by its own rules. `.ignore` and `.mgrepignore` come on top
-everywhere; when one of them takes something back that git ignores (`!build/`), the tree is walked with all rules in one order. Names
-that start with a dot are left out, tracked or not, unless `hidden` is set. Links are never searched as files of their own: what they
-point to inside the root is searched where it is.
+matches it). Submodules and nested repositories are searched too, each by its own rules, and each file once. `.ignore` and `.mgrepignore`
+come on top everywhere; when one of them takes something back that git ignores (`!build/`), the tree is walked with all rules in one
+order. Names that start with a dot are left out, tracked or not, unless `hidden` is set; `.git` always is. A link is never a file of its
+own: what it points to inside the root is searched where it lies, and `follow_links` admits it there even if a rule leaves it out.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from mgrep_tui.corpus import sources
-from mgrep_tui.corpus.root import Root
+from mgrep_tui.corpus.folders import Folders
+from mgrep_tui.corpus.root import Root, nested_root
+from mgrep_tui.corpus.rules import Layers
+from mgrep_tui.corpus.sources import GitNames, Names
+from mgrep_tui.errors import UnreadableError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Entry, FileStat, Skip, SkipReason
 from mgrep_tui.settings.config import CorpusSettings
 
 # Files between two looks at the cancel token: about 10 ms.
 _FILES_A_LOOK = 4096
+_BY_PATH = attrgetter("path")
+_WITHOUT_GIT = "Ignore rules are read without git; ignored files that git tracks are not searched."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,90 +49,177 @@ def list_files(
     previous: Listing | None = None,
     report: Callable[[int], None] | None = None,
 ) -> Listing:
-    """The files that are searched. Any thread. Raises Cancelled, and UnreadableError when the root itself cannot be read.
+    """The files that are searched. Any thread. Raises Cancelled.
 
     `previous` is an earlier listing of the same root: entries whose stat is the same are taken from it, which saves a third of the time.
-    `report` is told the number of files found so far, now and then.
+    `report` is told the number of files found so far, now and then. A file that appears or goes while this runs may be in or not.
     """
-    found = sources.find(root, settings, cancel, report)
+    if root.is_bare:
+        return Listing([], [], False, ("This is a bare git repository: it has no files checked out.",))
     known = {} if previous is None else {entry.path: entry for entry in previous.entries}
-    state = _Pass(root, settings, known, found.skips)
-    state.add(found.paths, cancel)
-    state.follow(found.links, cancel)
-    state.entries.sort(key=_path_of)
-    return Listing(state.entries, state.skips, found.is_git, found.notes)
+    lister = _Lister(root, settings, cancel, known, report)
+    lister.add_repository(root, b"")
+    lister.follow_links()
+    lister.entries.sort(key=_BY_PATH)
+    return Listing(lister.entries, list(lister.skips.values()), lister.is_git, tuple(dict.fromkeys(lister.notes)))
 
 
-def _path_of(entry: Entry) -> bytes:
-    return entry.path
+class _Lister:
+    """One listing in the making. `mount` is a nested repository's path relative to the root, with a slash at its end, or empty."""
 
-
-class _Pass:
-    """One round of looking at every candidate's stat."""
-
-    def __init__(self, root: Root, settings: CorpusSettings, known: dict[bytes, Entry], skips: list[Skip]) -> None:
-        self.root = root
-        self.settings = settings
-        self.known = known
-        self.skips = skips
+    def __init__(
+        self,
+        root: Root,
+        settings: CorpusSettings,
+        cancel: CancelToken | None,
+        known: dict[bytes, Entry],
+        report: Callable[[int], None] | None,
+    ) -> None:
+        self._root = root
+        self._settings = settings
+        self._cancel = cancel
+        self._known = known
+        self._report = report
+        self._base = os.path.join(os.fsencode(root.path), b"")
+        self._links: list[bytes] = []
         self.entries: list[Entry] = []
-        self.seen: set[bytes] = set()
+        self.skips: dict[bytes, Skip] = {}
+        self.notes: list[str] = []
+        self.is_git = root.is_git
+        own = tuple(os.fsencode(name) for name in reversed(settings.ignore_files))
+        above = sources.base_layers(root, settings).sets[: len(own)] if root.prefix and own else ((),) * len(own)
+        self._folders = Folders(root, own, Layers(above))
 
-    def add(self, paths: Iterable[bytes], cancel: CancelToken | None) -> None:
-        base = os.path.join(os.fsencode(self.root.path), b"")
-        limit = self.settings.max_file_bytes
-        lstat, known = os.lstat, self.known.get
-        append = self.entries.append
+    def add_repository(self, repository: Root, mount: bytes) -> None:
+        """Add the files of the root's own repository, or of one nested in it, or of a folder outside git."""
+        try:
+            if repository.is_git and not sources.is_left_out_by_git(repository, self._cancel):
+                self._add_by_git(repository, mount)
+                return
+        except UnreadableError as error:
+            self.notes.append(f"{error.message} {_WITHOUT_GIT}")
+        if not mount:
+            self.is_git = False
+        self._add_names(sources.walked(repository, self._settings, self._cancel, self._report), mount, is_walked=True)
+
+    def _add_by_git(self, repository: Root, mount: bytes) -> None:
+        listed = GitNames(repository, self._settings)
+        try:
+            tracked = listed.tracked(self._cancel)
+            begun = len(self.entries)
+            self._add_names(tracked, mount)
+            untracked = listed.untracked(self._cancel)
+        except BaseException:
+            listed.stop()
+            raise
+        self._add_names(untracked, mount)
+        if self._folders.has_negations and self._settings.use_gitignore:
+            # An own rule may take back what git ignores, which git did not list.
+            seen = {entry.path for entry in self.entries[begun:]} | set(self._links)
+            walked = sources.walked(repository, self._settings, self._cancel)
+            walked.paths = [path for path in walked.paths if mount + path not in seen]
+            walked.folders = []
+            self._add_names(walked, mount, is_walked=True)
+
+    def _add_names(self, names: Names, mount: bytes, *, is_walked: bool = False) -> None:
+        for skip in names.skips:
+            self._skip(Skip(mount + skip.path, skip.reason, skip.detail))
+        paths = names.paths if not mount else [mount + path for path in names.paths]
+        if mount or not is_walked:
+            paths = self._folders.admitted(paths, self._cancel)
+        self._add_files(paths)
+        for folder in names.folders:
+            self._add_folder(mount + folder)
+
+    def _add_folder(self, folder: bytes) -> None:
+        """A folder that git names without looking into it: a submodule, or a repository inside the work tree."""
+        if not self._folders.enters(folder):
+            return
+        nested = nested_root(self._root.path / os.fsdecode(folder))
+        if nested is not None:
+            self.add_repository(nested, folder + b"/")
+            return
+        names = sources.walked(self._root, self._settings, self._cancel, start=folder + b"/", with_parents=False)
+        self._add_names(names, b"")
+
+    def _add_files(self, paths: Sequence[bytes]) -> None:
+        base, limit = self._base, self._settings.max_file_bytes
+        lstat, known, append = os.lstat, self._known.get, self.entries.append
+        is_regular = stat.S_ISREG
+        folders: list[bytes] = []
         for number, path in enumerate(paths):
-            if number % _FILES_A_LOOK == 0 and cancel is not None:
-                cancel.check()
+            if number % _FILES_A_LOOK == 0:
+                self._look_up()
             try:
                 status = lstat(base + path)
             except (FileNotFoundError, NotADirectoryError):
-                continue  # listed by git, deleted from the work tree
+                continue  # git lists it, and it was deleted from the work tree
             except OSError as error:
-                self.skips.append(Skip(path, SkipReason.UNREADABLE, error.strerror or ""))
+                # Nearly always the folder that may not be entered.
+                at = os.path.dirname(path) if isinstance(error, PermissionError) else path
+                self._skip(Skip(at or path, SkipReason.UNREADABLE, error.strerror or ""))
                 continue
-            if not stat.S_ISREG(status.st_mode):
-                self._not_regular(path, status)
+            if not is_regular(status.st_mode):
+                if stat.S_ISLNK(status.st_mode):
+                    self._links.append(path)
+                elif stat.S_ISDIR(status.st_mode):
+                    folders.append(path)
+                else:
+                    self._skip(Skip(path, SkipReason.SPECIAL))
                 continue
             if status.st_size > limit:
-                self.skips.append(
-                    Skip(path, SkipReason.TOO_BIG, f"{_megabytes(status.st_size)}, limit {_megabytes(limit)}")
-                )
+                detail = f"{_megabytes(status.st_size)}, limit {_megabytes(limit)}"
+                self._skip(Skip(path, SkipReason.TOO_BIG, detail))
                 continue
             entry = known(path)
-            if entry is not None and _is_same(entry.stat, status):
+            if (
+                entry is not None
+                and (old := entry.stat).mtime_ns == status.st_mtime_ns
+                and old.size_bytes == status.st_size
+                and old.ctime_ns == status.st_ctime_ns
+                and old.inode == status.st_ino
+            ):
                 append(entry)
             else:
                 append(Entry(path, FileStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)))
+        for folder in folders:
+            self._add_folder(folder)
 
-    def _not_regular(self, path: bytes, status: os.stat_result) -> None:
-        if stat.S_ISLNK(status.st_mode):
-            self._link(path)
-        elif not stat.S_ISDIR(status.st_mode):
-            self.skips.append(Skip(path, SkipReason.SPECIAL))
-
-    def follow(self, links: Iterable[bytes], cancel: CancelToken | None) -> None:
+    def follow_links(self) -> None:
+        """Say which links lead out of the root; admit what the others point to, when that is wished."""
+        links, self._links = self._links, []
+        seen: set[bytes] | None = None
         for path in links:
-            if cancel is not None:
-                cancel.check()
-            self._link(path)
+            self._look_up()
+            target = os.path.realpath(self._base + path)
+            if not (target + b"/").startswith(self._base):
+                if os.path.exists(target):
+                    self._skip(Skip(path, SkipReason.OUTSIDE))
+                continue
+            inside = target[len(self._base) :]
+            if not self._settings.follow_links or not inside or b".git" in inside.split(b"/"):
+                continue
+            if seen is None:
+                seen = {entry.path for entry in self.entries}
+            begun = len(self.entries)
+            if os.path.isdir(target):
+                names = sources.walked(
+                    self._root, self._settings, self._cancel, start=inside + b"/", with_parents=False
+                )
+                self._add_files([name for name in names.paths if name not in seen])
+            elif inside not in seen:
+                self._add_files((inside,))
+            seen.update(entry.path for entry in self.entries[begun:])
+        self._links = []
 
-    def _link(self, path: bytes) -> None:
-        target = os.path.realpath(self.root.absolute(path))
-        base = os.fsencode(self.root.path)
-        if target != base and not target.startswith(os.path.join(base, b"")):
-            self.skips.append(Skip(path, SkipReason.OUTSIDE))
+    def _skip(self, skip: Skip) -> None:
+        self.skips.setdefault(skip.path, skip)
 
-
-def _is_same(known: FileStat, status: os.stat_result) -> bool:
-    return (
-        known.mtime_ns == status.st_mtime_ns
-        and known.size_bytes == status.st_size
-        and known.ctime_ns == status.st_ctime_ns
-        and known.inode == status.st_ino
-    )
+    def _look_up(self) -> None:
+        if self._cancel is not None:
+            self._cancel.check()
+        if self._report is not None:
+            self._report(len(self.entries))
 
 
 def _megabytes(size_bytes: int) -> str:

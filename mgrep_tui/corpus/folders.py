@@ -1,0 +1,87 @@
+"""What the folders of a list of paths say about it: which are no folders any more, and what their own ignore files leave out.
+
+Used on git's list, which holds names only: git's index names files below a folder that has since become a link, and git does not know
+`.ignore` and `.mgrepignore`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+
+from mgrep_tui.corpus.plain import folder_rules
+from mgrep_tui.corpus.root import Root
+from mgrep_tui.corpus.rules import Layers
+from mgrep_tui.jobs.cancel import CancelToken
+
+_FOLDERS_A_LOOK = 1024
+
+
+class Folders:
+    """Looks at each folder once. One listing, one thread."""
+
+    def __init__(self, root: Root, names: tuple[bytes, ...], layers: Layers) -> None:
+        """`names` are the ignore files to honour, the strongest first; `layers` has as many layers and holds what is above the root."""
+        self._root = root
+        self._names = names
+        self._base = os.path.join(os.fsencode(root.path), b"")
+        # The rules in force in a folder (its path with a slash at its end), None when nothing below it counts.
+        self._layers: dict[bytes, Layers | None] = {b"": self._with_own(b"", layers)}
+
+    @property
+    def has_rules(self) -> bool:
+        return any(layers is not None and not layers.is_empty for layers in self._layers.values())
+
+    @property
+    def has_negations(self) -> bool:
+        return any(layers is not None and layers.has_negations for layers in self._layers.values())
+
+    def admitted(self, paths: Iterable[bytes], cancel: CancelToken | None = None) -> list[bytes]:
+        """The paths of files that lie in real folders and that no own rule leaves out, in the order given."""
+        known = self._layers
+        prefix = self._root.prefix
+        kept: list[bytes] = []
+        last: bytes | None = None
+        layers: Layers | None = None
+        is_free = False
+        looked = 0
+        for path in paths:
+            folder = path[: path.rfind(b"/") + 1]
+            if folder != last:
+                last = folder
+                layers = known[folder] if folder in known else self._look(folder)
+                is_free = layers is not None and layers.is_empty
+                looked += 1
+                if cancel is not None and looked % _FOLDERS_A_LOOK == 0:
+                    cancel.check()
+            if is_free or (layers is not None and not layers.is_ignored(prefix + path, False)):
+                kept.append(path)
+        return kept
+
+    def enters(self, folder: bytes) -> bool:
+        """Whether `folder` (without a slash at its end) is a real folder that no own rule leaves out."""
+        path = folder + b"/"
+        return (self._layers[path] if path in self._layers else self._look(path)) is not None
+
+    def _look(self, folder: bytes) -> Layers | None:
+        name = folder[:-1]
+        parent = name[: name.rfind(b"/") + 1]
+        above = self._layers[parent] if parent in self._layers else self._look(parent)
+        found: Layers | None = None
+        if above is not None and self._is_folder(name) and not above.is_ignored(self._root.prefix + name, True):
+            found = self._with_own(folder, above)
+        self._layers[folder] = found
+        return found
+
+    def _is_folder(self, path: bytes) -> bool:
+        try:
+            return stat.S_ISDIR(os.lstat(self._base + path).st_mode)
+        except OSError:
+            return False
+
+    def _with_own(self, folder: bytes, above: Layers) -> Layers:
+        exists = os.path.lexists
+        if not any(exists(self._base + folder + name) for name in self._names):
+            return above
+        return above.extended(folder_rules(self._root, folder, self._root.prefix, self._names))
