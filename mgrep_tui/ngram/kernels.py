@@ -25,6 +25,7 @@ SEEN_SLOTS = 1 << 14
 """Slots of the set that drops a block's repeated grams. A block of 16 KB has about 2,400 different ones."""
 
 _PROBES = 8
+_DEPTH = 8  # a power of two, at least CAP
 _NEWLINE = 10
 _KEY_SHIFT = np.uint64(64 - KEY_BITS)
 _FACTOR = np.uint64(MULTIPLIER)
@@ -128,25 +129,28 @@ def _keys_of_piece(folded, size, weights, seen, stamp, keys, count):
     `seen` remembers keys with the piece's `stamp` above them. A key that finds no place near its own is written again and again: the
     merge drops what is left of repeats.
     """
-    positions = np.empty(CAP + 1, np.int64)
-    heights = np.empty(CAP + 1, np.uint32)
+    # A stack of falling weights in a ring: what is deeper than `CAP` is too far back for a gram.
+    positions = np.empty(_DEPTH, np.int64)
+    heights = np.empty(_DEPTH, np.uint32)
     top = 0
+    floor = 0
     window = np.uint64(0)
     before = np.uint32(_NEWLINE)
     slots = np.uint32(SEEN_SLOTS - 1)
     for at in range(size):
         byte = np.uint32(folded[at])
         if byte == _NEWLINE:
-            top = 0
+            top = floor
             before = byte
             continue
         window = window << np.uint64(8) | np.uint64(byte)
         if before != _NEWLINE:
             weight = np.uint32(weights[before << np.uint32(8) | byte])
-            while top > 0:
-                length = at + 1 - positions[top - 1]
+            while top > floor:
+                place = (top - 1) & (_DEPTH - 1)
+                length = at + 1 - positions[place]
                 if length > CAP:
-                    top = 0
+                    top = floor
                     break
                 key = np.uint32((window & _LENGTH_MASKS[length]) * _FACTOR >> _KEY_SHIFT)
                 mark = stamp | key
@@ -164,15 +168,17 @@ def _keys_of_piece(folded, size, weights, seen, stamp, keys, count):
                 if is_new:
                     keys[count] = key
                     count += 1
-                height = heights[top - 1]
+                height = heights[place]
                 if height > weight:
                     break
                 top -= 1
                 if height == weight:
                     break
-            positions[top] = at - 1
-            heights[top] = weight
+            positions[top & (_DEPTH - 1)] = at - 1
+            heights[top & (_DEPTH - 1)] = weight
             top += 1
+            if top - floor > _DEPTH:
+                floor += 1
         before = byte
     return count
 

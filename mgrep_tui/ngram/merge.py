@@ -125,31 +125,37 @@ def merge(
                 bases[number + 1] = bases[number] + np.uint64(len(done.lists))
                 in_prefix[(number << 8) + 1 : (number << 8) + 257] = np.bincount(done.names >> 8, minlength=256)
                 suffixes.append((done.names & 0xFF).astype(np.uint8))
-                values.append(done.values)
+                values.append(done.values.astype("<u4"))
         finally:
             for future in ahead:
                 future.cancel()
     keys = sum(len(part) for part in values)
-    body = _lookup_body(keys, bases, in_prefix, suffixes, values)
-    lookup.write(bytes(HEADER_BYTES))
-    lookup.write(body)
-    lookup_sum = hashlib.blake2b(body, digest_size=CHECKSUM_BYTES).digest()
-    return Merged(keys, HEADER_BYTES + len(body), lookup_sum, PART_HEADER_BYTES + int(bases[-1]), postings_sum.digest())
-
-
-def _lookup_body(keys: int, bases: Array, in_prefix: Array, suffixes: list[Array], values: list[Array]) -> bytearray:
-    sections = lookup_sections(keys)
-    body = bytearray(sections.end - HEADER_BYTES)
-    parts = (
-        (sections.bases, bases.astype("<u8")),
-        (sections.prefixes, np.cumsum(in_prefix).astype("<u4")),
-        (sections.suffixes, np.concatenate([*suffixes, np.empty(0, np.uint8)])),
-        (sections.values, np.concatenate([*values, np.empty(0, np.uint32)]).astype("<u4")),
+    lookup_sum = _write_lookup(lookup, keys, bases, np.cumsum(in_prefix), suffixes, values)
+    return Merged(
+        keys, lookup_sections(keys).end, lookup_sum, PART_HEADER_BYTES + int(bases[-1]), postings_sum.digest()
     )
-    for offset, part in parts:
-        start = offset - HEADER_BYTES
-        body[start : start + part.nbytes] = part.tobytes()
-    return body
+
+
+def _write_lookup(
+    lookup: IO[bytes], keys: int, bases: Array, prefixes: Array, suffixes: list[Array], values: list[Array]
+) -> bytes:
+    """Write the file after a blank header; returns the checksum of its body. Part by part: the whole would be a second copy in memory."""
+    sections = lookup_sections(keys)
+    digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
+    at = HEADER_BYTES
+    lookup.write(bytes(at))
+    for start, parts in (
+        (sections.bases, [bases.astype("<u8")]),
+        (sections.prefixes, [prefixes.astype("<u4")]),
+        (sections.suffixes, suffixes),
+        (sections.values, values),
+        (sections.end, []),
+    ):
+        for part in (np.zeros(start - at, np.uint8), *parts):
+            lookup.write(part.data)
+            digest.update(part.data)
+            at += part.nbytes
+    return digest.digest()
 
 
 def _read_all(fd: int, into: memoryview, at: int) -> None:
