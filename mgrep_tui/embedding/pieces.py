@@ -20,6 +20,7 @@ class Pieces:
     """A vocabulary. `vocabulary` lists the pieces by number, a leading `##` marking those that continue a word. Safe from any thread."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
+        self.vocabulary = tuple(vocabulary)
         self._first = {piece: number for number, piece in enumerate(vocabulary) if not piece.startswith("##")}
         self._inner = {piece[2:]: number for number, piece in enumerate(vocabulary) if piece.startswith("##")}
         self._size = len(vocabulary)
