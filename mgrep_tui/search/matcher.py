@@ -1,0 +1,328 @@
+r"""A pattern that is ready to run over bytes, in linear time and without holding the interpreter's lock.
+
+What counts as a match, whatever the buffer:
+
+- A line is what stands between two `\n`, without a `\r` at its end, and is matched as a text of its own: `$` stands before the `\r`, and
+  nothing crosses a line unless the pattern names the newline or multi-line was asked for; then the file is the text, with its `\r\n`
+  read as `\n`. A pattern that names `\r` sees it.
+- A match takes at least one character: what matches nothing is no hit.
+- `\w` is what Unicode calls alphabetic, marks, decimal digits, connecting punctuation and joiners; `\d` its decimal digits; `\s` its white
+  space; `\b` the border between a `\w` and anything else. `\A` and `\z` are the file's ends.
+- Bytes that are not UTF-8 match nothing, not even `.`.
+
+A buffer that is ASCII without `\r`, which is nearly every one, is matched by RE2 alone. Any other is first matched by a pattern that is
+wider than meant, and each line that this finds is looked at again by itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable, Iterator
+
+import re2
+from re2 import _re2
+
+from mgrep_tui.errors import QueryError
+from mgrep_tui.search.marks import MarkedText, copies_needed, marked_pattern
+from mgrep_tui.search.pattern_parser import Parsed, literal_pattern, parse_pattern
+from mgrep_tui.search.pattern_printer import WORD_ITEMS, Purpose, print_tree
+from mgrep_tui.search.pattern_tree import (
+    RETURN,
+    Assertion,
+    Char,
+    CharSet,
+    Dot,
+    Named,
+    Node,
+    Place,
+    literal_of,
+    sequence,
+    walk,
+    without_empty,
+)
+
+Span = tuple[int, int]
+LineMatch = tuple[int, int, int, list[Span]]
+"""A line's number, its start and end in the buffer, and the spans in it, which are offsets into the buffer. Bytes all."""
+
+MAX_MEMORY_BYTES = 64 << 20
+MAX_SPANS = 200
+"""More spans in one line are not told apart: the last runs no further. A line of a million matches is not looked through for all."""
+MAX_MARKED_BYTES = 4_000_000
+"""A longer line (or file, in multi-line) is taken as found when only `\b` beside non-ASCII letters could decide otherwise."""
+
+_UNANCHORED = _re2.RE2.Anchor.UNANCHORED
+
+
+class Matcher:
+    """Made by `compile_pattern`. Its methods are pure and may be called from several threads at once."""
+
+    def __init__(self, tree: Node, *, folds: bool, is_multiline: bool, keeps_return: bool) -> None:
+        self._tree = tree
+        self._folds = folds
+        self._keeps_return = keeps_return
+        self.is_multiline = is_multiline
+        self.ignores_case = folds
+        self.plan_pattern = print_tree(tree, Purpose.PLAN, folds=folds)[0]
+        text = literal_of(tree)
+        self.literal = text.encode() if text and not is_multiline else None
+        self._may_take_return = any(_takes_return(node) for node in walk(tree))
+        self._places = {node.place for node in walk(tree) if isinstance(node, Assertion)}
+        source, self._is_plain_exact = print_tree(tree, Purpose.EXACT_ASCII, folds=folds, keeps_return=keeps_return)
+        self._plain = self._compile(source)
+
+    def _compile(self, source: str) -> _re2.RE2:
+        return _compile(source, self._folds, self.is_multiline)
+
+    @functools.cached_property
+    def _loose(self) -> tuple[_re2.RE2, bool]:
+        source, is_whole = print_tree(self._tree, Purpose.LOOSE, folds=self._folds, keeps_return=self._keeps_return)
+        return self._compile(source), is_whole
+
+    @functools.cached_property
+    def _exact(self) -> _re2.RE2 | None:
+        source, is_whole = print_tree(self._tree, Purpose.EXACT, folds=self._folds, keeps_return=self._keeps_return)
+        return self._compile(source) if is_whole else None
+
+    @functools.cached_property
+    def _marked(self) -> tuple[_re2.RE2, int]:
+        return _compile(marked_pattern(self._tree, folds=self._folds), self._folds, True), copies_needed(self._tree)
+
+    # --- buffers of whole lines
+
+    def lines(
+        self,
+        buffer: bytes,
+        *,
+        first_line: int = 0,
+        starts_file: bool = True,
+        ends_file: bool = True,
+        limit: int = 1 << 60,
+    ) -> list[LineMatch]:
+        """The lines that match, in order, at most `limit`. The buffer holds whole lines; only the file's last may lack its `\\n`.
+
+        In multi-line the buffer must be the whole file with `\\r\\n` made `\\n` (see `text_of`); a match is one `LineMatch` of its first
+        line, whose span may reach beyond the line's end.
+        """
+        if self.is_multiline:
+            return self._across_lines(buffer, limit)
+        if self._is_plain_exact and buffer.isascii() and (not self._sees_return or b"\r" not in buffer):
+            return _scan(self._plain, buffer, first_line, limit)
+        loose, is_whole = self._loose
+        if is_whole and (not self._may_take_return or self._keeps_return or b"\r" not in buffer):
+            return _scan(loose, buffer, first_line, limit)
+        return list(self._checked(loose, buffer, first_line, starts_file, ends_file, limit))
+
+    @functools.cached_property
+    def _sees_return(self) -> bool:
+        return not self._keeps_return and (self._may_take_return or Place.LINE_END in self._places)
+
+    def _checked(
+        self, loose: _re2.RE2, buffer: bytes, line: int, starts_file: bool, ends_file: bool, limit: int
+    ) -> Iterator[LineMatch]:
+        match = loose.Match
+        length = len(buffer)
+        position = 0
+        while position < length and limit > 0:
+            start = match(_UNANCHORED, buffer, position, length)[0][0]
+            if start < 0:
+                return
+            begin = buffer.rfind(b"\n", position, start) + 1 or position
+            end = buffer.find(b"\n", start)
+            if end < 0:
+                end = length
+            line += buffer.count(b"\n", position, begin)
+            content_end = end - 1 if not self._keeps_return and end > begin and buffer[end - 1] == RETURN else end
+            spans = self.spans(
+                buffer[begin:content_end],
+                starts_file=starts_file and begin == 0,
+                ends_file=ends_file and end + 1 >= length,
+            )
+            if spans:
+                limit -= 1
+                yield line, begin, end, [(begin + first, begin + last) for first, last in spans]
+            line += 1
+            position = end + 1
+
+    def spans(self, text: bytes, *, starts_file: bool, ends_file: bool) -> list[Span]:
+        """The matches in one line (without its end), or in multi-line in one file. This is the meaning of the pattern."""
+        most = len(text) if self.is_multiline else MAX_SPANS
+        if self._is_plain_exact and text.isascii():
+            return _all_spans(self._plain, text, most)
+        if self._exact is not None:
+            return _all_spans(self._exact, text, most)
+        if len(text) > MAX_MARKED_BYTES:
+            return _all_spans(self._loose[0], text, most)
+        pattern, copies = self._marked
+        marked = MarkedText(text, copies, starts_file=starts_file, ends_file=ends_file, is_word=_is_word)
+        return marked.spans_of(_all_spans(pattern, marked.data, most))
+
+    def text_of(self, content: bytes) -> bytes:
+        """A file's content as this pattern sees it."""
+        if self.is_multiline and not self._keeps_return and b"\r" in content:
+            return content.replace(b"\r\n", b"\n")
+        return content
+
+    def _across_lines(self, text: bytes, limit: int) -> list[LineMatch]:
+        if self._is_plain_exact and text.isascii():
+            pattern = self._plain
+        else:
+            pattern, is_whole = self._loose
+            if not is_whole:
+                if pattern.Match(_UNANCHORED, text, 0, len(text))[0][0] < 0:
+                    return []
+                return _by_first_line(text, self.spans(text, starts_file=True, ends_file=True), limit)
+        return _by_first_line(text, _each_span(pattern, text), limit)
+
+    def is_in(self, text: bytes) -> bool:
+        """Whether any line of the text matches."""
+        return bool(self.lines(self.text_of(text), limit=1))
+
+    def is_in_path(self, path: bytes) -> bool:
+        """Whether the pattern matches a path."""
+        return bool(self._plain.Match(_UNANCHORED, path, 0, len(path))[0][0] >= 0)
+
+
+def compile_pattern(
+    pattern: str, *, case: str = "smart", is_literal: bool = False, is_word: bool = False, is_multiline: bool = False
+) -> Matcher:
+    """Make a pattern ready. `case` is smart, yes or no. Raises `QueryError` with the place in `pattern`, also for what RE2 cannot do."""
+    parsed, folds = read_pattern(pattern, case=case, is_literal=is_literal)
+    if parsed.beyond:
+        raise QueryError(f"{parsed.beyond[0].upper()}{parsed.beyond[1:]} is not possible here.", 0)
+    tree = without_empty(parsed.tree)
+    if tree is None:
+        raise QueryError("This pattern matches only the empty text.", 0, "Go on typing.")
+    if is_word:
+        tree = sequence([Assertion(Place.AFTER_NO_WORD), tree, Assertion(Place.BEFORE_NO_WORD)])
+    try:
+        return Matcher(
+            tree, folds=folds, is_multiline=is_multiline or parsed.has_newline, keeps_return=parsed.has_return
+        )
+    except QueryError as error:
+        raise QueryError(error.message, _place_of(error, pattern), error.hint) from error
+
+
+def read_pattern(pattern: str, *, case: str, is_literal: bool) -> tuple[Parsed, bool]:
+    """The pattern's tree, and whether case is ignored: with smart case when it has letters but no literal capital."""
+    read = literal_pattern if is_literal else parse_pattern
+    for index, char in enumerate(pattern):
+        if "\ud800" <= char < "\ue000":
+            raise QueryError("This is not a character.", index)
+    parsed = read(pattern)
+    folds = case == "no" or (case == "smart" and not parsed.has_capital)
+    return (read(pattern, folds=True) if folds else parsed), folds
+
+
+def _place_of(error: QueryError, pattern: str) -> int:
+    """RE2 names what it does not like; `hint` holds that fragment until here."""
+    return max(0, pattern.find(error.hint)) if error.hint else 0
+
+
+@functools.lru_cache(maxsize=64)
+def _compile(source: str, folds: bool, takes_newline: bool) -> _re2.RE2:
+    options = re2.Options()
+    options.log_errors = False  # it would write on the terminal
+    options.never_capture = True
+    options.never_nl = not takes_newline
+    options.case_sensitive = not folds
+    options.max_mem = MAX_MEMORY_BYTES
+    compiled = _re2.RE2(source.encode(), options)
+    if not compiled.ok():
+        message = compiled.error().decode("utf-8", "replace")
+        if "too large" in message:
+            raise QueryError("This pattern is too large.")
+        if "character class" in message:
+            name = message.rpartition(": ")[2]
+            raise QueryError(f"There is no class {name}.", hint="")
+        raise QueryError(f"This pattern is not understood: {message}.")
+    return compiled
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_word(char: str) -> bool:
+    if "\ud800" <= char < "\ue000":
+        return False
+    raw = char.encode()
+    return bool(_compile(f"[{WORD_ITEMS}]", False, False).Match(_UNANCHORED, raw, 0, len(raw))[0][0] == 0)
+
+
+def _takes_return(node: Node) -> bool:
+    match node:
+        case Dot():
+            return True
+        case Char(code, _):
+            return code == RETURN
+        case CharSet(items, is_negated, _):
+            return is_negated or any(
+                item.is_negated or item.name not in ("w", "d")
+                if isinstance(item, Named)
+                else item.low <= RETURN <= item.high
+                for item in items
+            )
+        case _:
+            return False
+
+
+def _scan(pattern: _re2.RE2, buffer: bytes, line: int, limit: int) -> list[LineMatch]:
+    """All lines with a match, by a pattern that needs no second look. The innermost loop of the program: calls are its cost."""
+    match = pattern.Match
+    find, rfind, count = buffer.find, buffer.rfind, buffer.count
+    length = len(buffer)
+    found: list[LineMatch] = []
+    position = counted = 0
+    while position < length:
+        span = match(_UNANCHORED, buffer, position, length)[0]
+        start, end = span
+        if start < 0:
+            break
+        begin = rfind(b"\n", counted, start) + 1 or counted
+        line_end = find(b"\n", end)
+        if line_end < 0:
+            line_end = length
+        line += count(b"\n", counted, begin)
+        spans = [span]
+        while end < line_end and len(spans) < MAX_SPANS:
+            span = match(_UNANCHORED, buffer, end, line_end)[0]
+            if span[0] < 0:
+                break
+            spans.append(span)
+            end = span[1]
+        found.append((line, begin, line_end, spans))
+        if len(found) >= limit:
+            break
+        line += 1
+        position = counted = line_end + 1
+    return found
+
+
+def _all_spans(pattern: _re2.RE2, text: bytes, limit: int = MAX_SPANS) -> list[Span]:
+    return list(itertools.islice(_each_span(pattern, text), limit))
+
+
+def _each_span(pattern: _re2.RE2, text: bytes) -> Iterator[Span]:
+    position, length = 0, len(text)
+    while position < length:
+        span = pattern.Match(_UNANCHORED, text, position, length)[0]
+        if span[0] < 0:
+            return
+        yield span
+        position = max(span[1], position + 1)
+
+
+def _by_first_line(text: bytes, spans: Iterable[Span], limit: int) -> list[LineMatch]:
+    found: list[LineMatch] = []
+    line = counted = 0
+    for start, end in spans:
+        begin = text.rfind(b"\n", 0, start) + 1
+        line += text.count(b"\n", counted, begin)
+        counted = begin
+        if found and found[-1][1] == begin:
+            found[-1][3].append((start, end))
+            continue
+        if len(found) >= limit:
+            break
+        line_end = text.find(b"\n", start)
+        found.append((line, begin, line_end if line_end >= 0 else len(text), [(start, end)]))
+    return found

@@ -1,0 +1,149 @@
+r"""How good a matching line is, and in which order files and lines stand.
+
+The order is that of zoekt and Sourcegraph: a definition before a whole word before the edge of a word before a part of one. A file counts
+as its best line, and more when its name matches; tests, generated and other people's files come last. Whether a line defines something is
+told from the line itself, in the habits of many languages, so it needs no parse and works for a file that was saved a moment ago.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mgrep_tui.model import Hit, Signal
+from mgrep_tui.search.filters import FileFacts
+
+PART, EDGE, WORD = 1.0, 2.0, 4.0
+DEFINITION, PART_OF_DEFINITION, ASSIGNMENT = 8.0, 4.0, 1.5
+IN_NAME, IS_NAME = 1.5, 3.0
+TEST, GENERATED, VENDORED, SQUEEZED = -3.0, -5.0, -5.0, -4.0
+MAX_SPANS_LOOKED_AT = 4
+SQUEEZED_CHARS = 1000
+
+# What stands before a name that is being defined, up to the name itself.
+_DEFINES = re.compile(
+    r"(?:\b(?:def|class|func|fn|fun|function\*?|struct|enum|union|interface|trait|type|typedef|impl|mod|module|namespace|package|object|"
+    r"protocol|extension|record|defmodule|defp|defmacro|sub|macro|macro_rules!|const|let|var|val|static|newtype|data|instance|"
+    r"message|service|rpc|resource|local function|CREATE\s+(?:TABLE|VIEW|FUNCTION|INDEX))"
+    r"|\#\s*define|@interface|@implementation)\s+(?:\([^)]*\)\s*|[*&]+|mut\s+|async\s+|[\w.]+\s*[.:]{1,2}\s*)?\Z",
+)
+# A function of the C family: a type at the very start of the line, then the name, then a parenthesis, and no end of statement.
+_RETURN_TYPE = re.compile(
+    r"(?!return\b|else\b|case\b|goto\b|throw\b|new\b|delete\b|using\b)[A-Za-z_][\w\s*&:<>,~\[\]]*[\s*&:]\Z"
+)
+# A method in a class body of the C family.
+_METHOD = re.compile(
+    r"\s+(?:public|private|protected|internal|static|final|override|abstract|async|virtual|suspend|open)\b[\w\s*&:<>,\[\]?]*\s\Z"
+)
+_ASSIGNS = re.compile(r"\s*(?::\s*[\w.\[\], |]+\s*)?(?::=|=(?![=~>]))")
+_MODIFIERS = re.compile(r"\s*(?:(?:export|pub|public|private|static|final|readonly|global)\s+)*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class LineRank:
+    score: float
+    signals: tuple[Signal, ...]
+    is_definition: bool
+
+
+def _rank(*signals: tuple[str, float]) -> LineRank:
+    is_definition = any(name == "definition" and value == DEFINITION for name, value in signals)
+    return LineRank(
+        sum(value for _, value in signals), tuple(Signal(name, value) for name, value in signals), is_definition
+    )
+
+
+_BY_EDGES = (_rank(("part of a word", PART)), _rank(("edge of a word", EDGE)), _rank(("word", WORD)))
+_DEFINITION_BY_EDGES = (
+    _rank(("part of a word", PART), ("definition", PART_OF_DEFINITION)),
+    _rank(("edge of a word", EDGE), ("definition", PART_OF_DEFINITION)),
+    _rank(("word", WORD), ("definition", DEFINITION)),
+)
+_ASSIGNED = _rank(("word", WORD), ("assignment", ASSIGNMENT))
+
+
+def rank_line(text: str, spans: Sequence[tuple[int, int]]) -> LineRank:
+    """The rank of a line whose matches are at `spans` (characters, in order). Pure, about 1 µs."""
+    best = _BY_EDGES[0]
+    for start, end in spans[:MAX_SPANS_LOOKED_AT]:
+        found = _rank_span(text, start, end)
+        if found.score > best.score:
+            best = found
+    return best
+
+
+def _rank_span(text: str, start: int, end: int) -> LineRank:
+    matched = text[start:end]
+    begin = start + len(matched) - len(matched.lstrip())
+    finish = end - len(matched) + len(matched.rstrip())
+    if begin >= finish:
+        return _BY_EDGES[0]
+    edges = _is_edge(text, begin) + _is_edge(text, finish)
+    before = text[:begin]
+    # The match may hold the keyword itself: `def \w+_handler`.
+    if before.strip() == "" and _DEFINES_WITHIN.match(text, begin, finish):
+        return _DEFINITION_BY_EDGES[edges]
+    if _DEFINES.search(before):
+        return _DEFINITION_BY_EDGES[edges]
+    if text[finish : finish + 1] == "(" and _opens_body(text, before):
+        return _DEFINITION_BY_EDGES[edges]
+    if edges == 2 and _ASSIGNS.match(text, finish) and _MODIFIERS.match(before):
+        return _ASSIGNED
+    return _BY_EDGES[edges]
+
+
+_DEFINES_WITHIN = re.compile(
+    r"(?:(?:export|pub|public|private|static|final|async|abstract)\s+)*(?:def|class|func|fn|fun|function|struct|enum|interface|trait|impl|\#\s*define)\s+\w"
+)
+
+
+def _opens_body(text: str, before: str) -> bool:
+    """Whether a name and its parenthesis begin a function in the manner of C, not a call or a declaration."""
+    if "=" in before or text.rstrip().endswith((";", ",")):
+        return False
+    return _RETURN_TYPE.match(before) is not None or _METHOD.match(before) is not None
+
+
+def _is_edge(text: str, place: int) -> bool:
+    """Whether a word begins or ends here."""
+    if place == 0 or place == len(text):
+        return True
+    left, right = text[place - 1], text[place]
+    return not ((left.isalnum() or left == "_") and (right.isalnum() or right == "_"))
+
+
+def rank_file(facts: FileFacts, matches_path: bool, matched: str) -> tuple[float, tuple[Signal, ...]]:
+    """What a file adds to its lines: `matched` is the text of its best line's match."""
+    signals = []
+    name = facts.path.rpartition(b"/")[2].partition(b".")[0].lower()
+    if matched and name == matched.lower().encode("utf-8", "replace"):
+        signals.append(Signal("file name", IS_NAME))
+    elif matches_path:
+        signals.append(Signal("path", IN_NAME))
+    if facts.is_test:
+        signals.append(Signal("test", TEST))
+    if facts.is_generated:
+        signals.append(Signal("generated", GENERATED))
+    if facts.is_vendored:
+        signals.append(Signal("vendored", VENDORED))
+    return sum(signal.value for signal in signals), tuple(signals)
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """A file's hits in their order, and its score."""
+
+    path: bytes
+    score: float
+    hits: tuple[Hit, ...]
+
+
+def best_first(groups: Sequence[FileGroup]) -> list[FileGroup]:
+    """Files by score, then by path."""
+    return sorted(groups, key=lambda group: (-group.score, group.path))
+
+
+def by_path(groups: Sequence[FileGroup]) -> list[FileGroup]:
+    """Files by path."""
+    return sorted(groups, key=lambda group: group.path)

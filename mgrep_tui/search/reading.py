@@ -1,0 +1,115 @@
+"""The bytes of a candidate: its blocks when it is still the file that was indexed, else all of it.
+
+An indexed file is opened by its path below the root. Its stat (size, times, inode) then says whether these are the bytes that the index has
+seen; only then are they used. Whatever differs is read again whole and with every care (`corpus.read`), and what is gone is no candidate.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+
+from mgrep_tui.corpus.decode import searchable
+from mgrep_tui.corpus.read import Reader
+from mgrep_tui.corpus.root import Root
+from mgrep_tui.errors import UnreadableError
+from mgrep_tui.ngram.snapshot import Candidate
+
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_CAN_READ_AT = hasattr(os, "pread") and os.open in os.supports_dir_fd
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Whole lines of a file: `data` begins with line `first_line`."""
+
+    data: bytes
+    first_line: int
+    starts_file: bool
+    ends_file: bool
+
+
+class CandidateReader:
+    """Reads candidates of one root. Not for two threads at once; close it after use."""
+
+    __slots__ = ("_limit_bytes", "_reader", "_root", "_root_fd")
+
+    def __init__(self, root: Root, limit_bytes: int) -> None:
+        self._root = root
+        self._limit_bytes = limit_bytes
+        self._reader: Reader | None = None
+        self._root_fd = os.open(root.path, os.O_RDONLY) if _CAN_READ_AT else -1
+
+    def __enter__(self) -> CandidateReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._root_fd >= 0:
+            os.close(self._root_fd)
+            self._root_fd = -1
+        if self._reader is not None:
+            self._reader.close()
+
+    def parts(self, candidate: Candidate) -> Iterator[Part]:
+        """What of the file is to be looked into; nothing when it is gone, unreadable, too big or binary."""
+        if candidate.blocks is not None and candidate.stat is not None and self._root_fd >= 0:
+            blocks = self._blocks(candidate)
+            if blocks is not None:
+                yield from blocks
+                return
+        data = self.whole(candidate.path)
+        if data is not None:
+            yield Part(data, 0, True, True)
+
+    def _blocks(self, candidate: Candidate) -> list[Part] | None:
+        known = candidate.stat
+        assert known is not None and candidate.blocks is not None
+        try:
+            fd = os.open(candidate.path, _FLAGS, dir_fd=self._root_fd)
+        except OSError:
+            return None
+        try:
+            now = os.fstat(fd)
+            if (
+                now.st_size != known.size_bytes
+                or now.st_mtime_ns != known.mtime_ns
+                or now.st_ctime_ns != known.ctime_ns
+                or now.st_ino != known.inode
+            ):
+                return None
+            parts = []
+            for block in candidate.blocks:
+                data = os.pread(fd, block.length_bytes, block.start_byte)
+                if len(data) != block.length_bytes:
+                    return None
+                ends = block.start_byte + block.length_bytes >= known.size_bytes
+                parts.append(Part(data, block.first_line, block.first_line == 0, ends))
+            return parts
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
+
+    def whole(self, path: bytes) -> bytes | None:
+        """The searchable bytes of a file, or None."""
+        if self._reader is None:
+            self._reader = Reader(self._root)
+        try:
+            raw = self._reader.read(path, self._limit_bytes)
+        except UnreadableError:
+            return None
+        found = searchable(raw.data)
+        return None if found is None else found.data
