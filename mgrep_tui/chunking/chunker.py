@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mgrep_tui.chunking import markdown
+from mgrep_tui.chunking.dockerfile import chunk_dockerfile
+from mgrep_tui.chunking.embedded import PAGES, chunk_page
+from mgrep_tui.chunking.entries import lay_entries
 from mgrep_tui.chunking.grammar import ParseRefused
+from mgrep_tui.chunking.json_entries import json_entries
+from mgrep_tui.chunking.markdown import chunk_markdown
+from mgrep_tui.chunking.notebook import chunk_notebook
 from mgrep_tui.chunking.pieces import Piece, to_chunks
+from mgrep_tui.chunking.rst import chunk_rst
 from mgrep_tui.chunking.source import Source, read_source
+from mgrep_tui.chunking.sql import chunk_sql
 from mgrep_tui.chunking.syntax import chunk_syntax, read_rules
+from mgrep_tui.chunking.toml_entries import toml_entries
 from mgrep_tui.chunking.windows import windows
+from mgrep_tui.chunking.yaml_entries import yaml_entries
 from mgrep_tui.model import Chunk, Symbol
 from mgrep_tui.settings.config import ChunkingSettings
+
+# A larger file whose lines are longer than this on average was not written by hand: no parse, no symbols.
+MINIFIED_BYTES = 5_000
+MINIFIED_LINE_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +54,72 @@ def chunk_file(
     grammar, fallback = "", ""
     pieces: list[Piece] = []
     symbols: list[Symbol] = []
-    try:
-        reason = _refusal(data, source, settings)
-        if reason:
-            raise ParseRefused(reason)
-        if language == "markdown":
-            grammar = "markdown"
-            pieces, symbols = markdown.sections(source, settings)
-        elif settings.strategy == "syntax" and (rules := read_rules(language, queries)) is not None:
-            grammar = rules.grammar
-            pieces, symbols = chunk_syntax(source, rules, settings)
-    except ParseRefused as refusal:
-        grammar, fallback = "", str(refusal)
+    if settings.strategy == "syntax":
+        try:
+            reason = _refusal(data, source, language, settings)
+            if reason:
+                raise ParseRefused(reason)
+            grammar, pieces, symbols = _parsed(source, language, settings, queries)
+        except ParseRefused as refusal:
+            grammar, fallback = "", str(refusal)
     if not pieces:
         pieces = windows(source, 0, len(source.lines) - 1, settings)
-    return FileChunks(tuple(to_chunks(source, language, pieces)), tuple(symbols), grammar, fallback)
+    return FileChunks(
+        tuple(to_chunks(source, language, pieces)),
+        tuple([_trimmed(source, symbol) for symbol in symbols]),
+        grammar,
+        fallback,
+    )
 
 
-def _refusal(data: bytes, source: Source, settings: ChunkingSettings) -> str:
+def _trimmed(source: Source, symbol: Symbol) -> Symbol:
+    """The symbol without blank lines at its end."""
+    last = min(symbol.last_line, len(source.lines) - 1)
+    if not source.is_blank(last) and last == symbol.last_line:
+        return symbol
+    return replace(symbol, last_line=max(symbol.first_line, source.trimmed(symbol.first_line, last)[1]))
+
+
+_Scanner = Callable[[Source, ChunkingSettings], tuple[list[Piece], list[Symbol]]]
+
+# Languages with a scanner of their own.
+_SCANNERS: dict[str, _Scanner] = {
+    "markdown": chunk_markdown,
+    "rst": chunk_rst,
+    "sql": chunk_sql,
+    "dockerfile": chunk_dockerfile,
+    "json": lambda source, settings: lay_entries(source, json_entries(source.lines), settings),
+    "yaml": lambda source, settings: lay_entries(source, yaml_entries(source.lines), settings),
+    "toml": lambda source, settings: lay_entries(source, toml_entries(source.lines), settings),
+}
+_ALIASES = {"jsonc": "json", "json5": "json", "ini": "toml", "cfg": "toml", "terraform": "hcl", "makefile": "make"}
+
+
+def _parsed(
+    source: Source, language: str, settings: ChunkingSettings, queries: Path | None
+) -> tuple[str, list[Piece], list[Symbol]]:
+    """The name of the parser used, pieces and symbols; nothing where the language has no parser."""
+    name = _ALIASES.get(language, language)
+    if name in _SCANNERS:
+        pieces, symbols = _SCANNERS[name](source, settings)
+        return name, pieces, symbols
+    if name == "notebook":
+        pieces, symbols = chunk_notebook(source, settings, queries)
+        return name, pieces, symbols
+    rules = read_rules(name, queries)
+    if rules is None:
+        return "", [], []
+    if name in PAGES:
+        pieces, symbols = chunk_page(source, rules, settings, queries)
+    else:
+        pieces, symbols = chunk_syntax(source, rules, settings)
+    return rules.grammar, pieces, symbols
+
+
+def _refusal(data: bytes, source: Source, language: str, settings: ChunkingSettings) -> str:
     """Why the file is not worth a parse; "" when it is."""
     if len(data) > settings.max_file_bytes:
         return "too big"
-    if len(source.lines) < 50 * len(data) // 50_000 and len(data) > 5_000:
+    if language != "notebook" and len(data) > MINIFIED_BYTES and len(data) > MINIFIED_LINE_CHARS * len(source.lines):
         return "minified"
     return ""

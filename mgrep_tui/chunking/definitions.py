@@ -18,6 +18,7 @@ UNIT_LINES = 4
 
 # Kinds whose functions are methods.
 CLASS_KINDS = frozenset({"class", "interface", "struct", "enum", "trait", "impl"})
+_METHOD_HOLDERS = CLASS_KINDS | {"constant", "property"}
 FUNCTION_KINDS = frozenset({"function", "method"})
 
 _ROLES = frozenset({"name", "container", "body"})
@@ -39,6 +40,7 @@ class Definition:
     start_byte: int
     end_byte: int
     body_byte: int
+    is_named_by_us: bool = False
     container: str = ""
     children: list[Definition] = field(default_factory=list)
 
@@ -54,10 +56,11 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """All definitions of a file: the outermost ones in order, and the rows of its imports."""
+    """All definitions of a file: the outermost ones in order, the rows of its imports, and of what leads a definition (by the last row)."""
 
     roots: list[Definition]
     imports: list[tuple[int, int]]
+    leads: dict[int, int]
 
     def symbols(self) -> list[Symbol]:
         """Every definition, in the order of the file."""
@@ -78,8 +81,9 @@ def walk(roots: list[Definition]) -> Iterator[Definition]:
 def find_definitions(tree: Tree, buffer: bytes, rules: Rules) -> Outline:
     """Run the language's query over the tree."""
     _, query = load(rules)
-    found: list[tuple[int, int, int, Definition]] = []
+    found: list[tuple[int, int, int, int, Definition]] = []
     imports: list[tuple[int, int]] = []
+    leads: dict[int, int] = {}
     for pattern, captures in QueryCursor(query).matches(tree.root_node):
         kind = next((name for name in captures if name not in _ROLES and name[0] != "_"), None)
         if kind is None:
@@ -88,16 +92,25 @@ def find_definitions(tree: Tree, buffer: bytes, rules: Rules) -> Outline:
         if kind == "import":
             imports += [_rows(node) for node in nodes]
             continue
-        item = _definition(kind, nodes[0], captures, buffer, rules)
+        if kind == "lead":
+            for node in nodes:
+                low, high = _rows(node)
+                leads[high] = min(low, leads.get(high, low))
+            continue
+        item = _definition(kind, nodes[0], captures, query.pattern_settings(pattern).get("name"), buffer, rules)
         if item is not None:
-            found.append((item.start_byte, -item.end_byte, pattern, item))
-    found.sort(key=lambda row: row[:3])
-    roots = _nest([row[3] for row in found])
+            # Names given by us come last: of one node they hold only where no pattern found a real one.
+            names = captures.get("name")
+            found.append(
+                (item.start_byte, -item.end_byte, names[0].start_byte if names else item.end_byte, pattern, item)
+            )
+    found.sort(key=lambda row: row[:4])
+    roots = _open_packages(_nest([row[4] for row in found]))
     if rules.has_clauses:
         roots = _join_clauses(roots)
     _settle(roots)
     imports.sort()
-    return Outline(roots, imports)
+    return Outline(roots, imports, leads)
 
 
 def _rows(node: Node) -> tuple[int, int]:
@@ -107,16 +120,15 @@ def _rows(node: Node) -> tuple[int, int]:
 
 
 def _definition(
-    kind: str, node: Node, captures: dict[str, list[Node]], buffer: bytes, rules: Rules
+    kind: str, node: Node, captures: dict[str, list[Node]], given_name: str | None, buffer: bytes, rules: Rules
 ) -> Definition | None:
     first, last = _rows(node)
     start, end = node.start_byte, node.end_byte
     if kind == "wrap":
         return Definition(kind, "", "", first, last, start, end, end)
-    name = ".".join([_text(item, buffer) for item in captures.get("name", ())])
+    name = given_name or ".".join([_text(item, buffer) for item in captures.get("name", ())]).strip("\"'`")
     if not name:
         return None
-    name = name.strip("\"'`")
     hint = ".".join([_text(item, buffer) for item in captures.get("container", ())])
     if rules.separators:
         if kind in CLASS_KINDS or hint or "<" in name:
@@ -131,14 +143,18 @@ def _definition(
         return None
     body_byte = end
     if "body" in captures:
-        body_byte = captures["body"][0].start_byte
+        body = captures["body"][0]
+        body_byte = body.start_byte
+        if body.end_byte > end:  # a body that stands beside its signature
+            end, last = body.end_byte, _rows(body)[1]
     else:
-        for field_name in rules.bodies:
-            body = node.child_by_field_name(field_name)
-            if body is not None:
-                body_byte = body.start_byte
-                break
-    return Definition(kind, name[:_MAX_NAME_CHARS], hint, first, last, start, end, body_byte)
+        found = next((child for name_ in rules.bodies if (child := node.child_by_field_name(name_)) is not None), None)
+        if found is None and rules.bodies != ("body",) and node.child_count:
+            child = node.child(node.child_count - 1)
+            found = child if child is not None and child.type in rules.bodies else None
+        if found is not None:
+            body_byte = found.start_byte
+    return Definition(kind, name[:_MAX_NAME_CHARS], hint, first, last, start, end, body_byte, given_name is not None)
 
 
 def _text(node: Node, buffer: bytes) -> str:
@@ -161,7 +177,7 @@ def _nest(items: list[Definition]) -> list[Definition]:
     last: Definition | None = None
     for item in items:
         if last is not None and item.start_byte == last.start_byte and item.end_byte == last.end_byte:
-            if item.name == last.name or item.kind == "wrap":
+            if item.name == last.name or item.kind == "wrap" or item.is_named_by_us:
                 continue  # an earlier pattern of the file has it
             if last.kind != "wrap":
                 stack[-2].children.append(item)  # two names in one statement: siblings
@@ -190,6 +206,26 @@ def _close(item: Definition, parent: Definition) -> None:
         inner[0].start_byte = item.start_byte
         inner[-1].last_row = max(item.last_row, inner[-1].last_row)
     parent.children[position : position + 1] = inner
+
+
+def _open_packages(roots: list[Definition]) -> list[Definition]:
+    """A package statement holds what follows it, up to the next one."""
+    if all(item.kind != "package" for item in roots):
+        return roots
+    kept: list[Definition] = []
+    package: Definition | None = None
+    for item in roots:
+        if item.kind == "package":
+            package = item
+            item.kind = "module"
+            item.body_byte = item.end_byte
+            kept.append(item)
+        elif package is None:
+            kept.append(item)
+        else:
+            package.children.append(item)
+            package.last_row, package.end_byte = item.last_row, item.end_byte
+    return kept
 
 
 def _join_clauses(roots: list[Definition]) -> list[Definition]:
@@ -224,8 +260,10 @@ def _settle(roots: list[Definition]) -> None:
             siblings[:] = [item for item in siblings if item.kind not in MINOR_KINDS]
         for item in siblings:
             item.container = f"{container}.{item.hint}" if container and item.hint else container or item.hint
-            if item.kind == "function" and (kind in CLASS_KINDS or item.hint):
+            if item.kind == "function" and (kind in _METHOD_HOLDERS or item.hint):
                 item.kind = "method"
+            elif item.kind == "property" and kind not in CLASS_KINDS:
+                item.kind = "constant"
             if item.children:
                 pending.append((item.children, item.path, item.kind))
 

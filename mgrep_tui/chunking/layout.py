@@ -28,10 +28,19 @@ FITS_TARGETS = 4
 # Module-level code is cut into chunks of this many times the target size.
 CODE_TARGETS = 2
 
+# What follows the last member of a class goes with it when it is shorter than this share of the target size.
+TAIL_SHARE = 4
+
+_CLOSING_CHARS = 40
+
+# An outline lists this many members.
+MAX_SIGNATURES = 100
+
 # Definitions nested deeper are left inside what encloses them.
 MAX_LEVELS = 12
 
-_TRANSPARENT = frozenset({"module"})
+# What holds units without being one itself: the inside is laid out like a file.
+_TRANSPARENT = frozenset({"module", "section", "rule", "object", "constant", "property"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,14 @@ class _Layout:
             pieces += self.unit(item, lead, end, depth)
             cursor = end + 1
         rest = self.between(cursor, last, items, owner)
-        if rest and pieces and owner is not None and self._is_closing(cursor, last):
+        is_tail = owner is not None and (
+            self._is_closing(cursor, last)
+            or (
+                owner.kind in CLASS_KINDS
+                and self.source.tokens(cursor, last) * TAIL_SHARE < self.settings.target_tokens
+            )
+        )
+        if rest and pieces and is_tail:
             pieces[-1].last = last
         else:
             pieces += rest
@@ -76,7 +92,9 @@ class _Layout:
         """The first line of the unit at `start`, its comments and attributes included; not above `floor`."""
         if not self.settings.include_comments:
             return start
-        return first_leading_line(self.source, self.rules, start, floor, is_file_head=owner is None and floor == 0)
+        return first_leading_line(
+            self.source, self.rules, self.outline.leads, start, floor, is_file_head=owner is None and floor == 0
+        )
 
     def unit(self, item: Definition, first: int, last: int, depth: int) -> list[Piece]:
         """The pieces of one definition."""
@@ -95,14 +113,14 @@ class _Layout:
                     and self.source.tokens(first, last) <= FITS_TARGETS * settings.target_tokens
                 )
                 if not is_whole:
-                    return self.apart(item, inner, first, last, depth)
+                    return self.apart(item, first, last, depth)
             elif not fits:
-                return self.apart(item, inner, first, last, depth)
+                return self.apart(item, first, last, depth)
         if fits:
             return [Piece(item.kind, [item.name], item.container, first, last)]
         return self.parts(item, first, last)
 
-    def apart(self, item: Definition, inner: list[Definition], first: int, last: int, depth: int) -> list[Piece]:
+    def apart(self, item: Definition, first: int, last: int, depth: int) -> list[Piece]:
         """A large class as its outline and one piece a method; a long function as its own parts and its inner ones."""
         pieces = self.level(item.children, first, last, item, depth + 1)
         own = [piece for piece in pieces if piece.container == item.container and piece.names == [item.name]]
@@ -116,8 +134,8 @@ class _Layout:
             head.kind = "outline"
         number_parts(heads)
         head = heads[0]
-        known = item.start_byte
-        signatures = [signature(child, self.source.buffer) for child in inner if child.start_byte > known]
+        members = [child for child in item.children if child.first_row > head.last]
+        signatures = [signature(child, self.source.buffer) for child in members[:MAX_SIGNATURES]]
         head.extra = "".join(f"\n    {line}" for line in signatures)
         return pieces
 
@@ -188,7 +206,8 @@ class _Layout:
 
     def _is_quiet(self, first: int, last: int) -> bool:
         """Only blank lines and comments."""
-        return first_leading_line(self.source, self.rules, last + 1, first, is_file_head=False) == first or first > last
+        found = first_leading_line(self.source, self.rules, self.outline.leads, last + 1, first, is_file_head=False)
+        return all(self.source.is_blank(line) for line in range(first, found))
 
     def _is_small(self, first: int, last: int) -> bool:
         return self.source.tokens(first, last) <= self.settings.target_tokens
@@ -196,8 +215,8 @@ class _Layout:
     def _is_closing(self, first: int, last: int) -> bool:
         """Only what closes brackets and blocks."""
         return last - first < UNIT_LINES and all(
-            not any(character.isalnum() for character in line) or line.strip() in {"end", "end;"}
-            for line in self.source.lines[first : last + 1]
+            not text or (text[0] in "})]" and len(text) < _CLOSING_CHARS) or text.rstrip(";") == "end"
+            for text in (line.strip() for line in self.source.lines[first : last + 1])
         )
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mgrep_tui.chunking.rules import Rules
 from mgrep_tui.chunking.source import Source
 
 
-def first_leading_line(source: Source, rules: Rules, start: int, floor: int, *, is_file_head: bool) -> int:
+def first_leading_line(
+    source: Source, rules: Rules, leads: Mapping[int, int], start: int, floor: int, *, is_file_head: bool
+) -> int:
     """The first line at or above `start`, not above `floor`, from which on there are only comments and attributes.
+
+    `leads` has further ranges of lines that count as such, first by last.
 
     Blank lines between comments do not end the stretch, but for the head of a file: what is set apart there (a licence) is the file's.
     """
@@ -21,7 +27,11 @@ def first_leading_line(source: Source, rules: Rules, start: int, floor: int, *, 
                 break
             line -= 1
             continue
-        if rules.block is not None and text.endswith(rules.block[1]):
+        if line in leads:
+            if leads[line] < floor:
+                break
+            line = leads[line]
+        elif rules.block is not None and text.endswith(rules.block[1]):
             opening = _opening(lines, line, floor, rules.block)
             if opening < 0:
                 break

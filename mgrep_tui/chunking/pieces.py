@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from mgrep_tui.chunking.source import Source
 from mgrep_tui.model import Chunk
@@ -11,11 +11,14 @@ from mgrep_tui.model import Chunk
 # Names of a merged chunk are listed up to here; the symbol table has them all.
 MAX_NAMES = 12
 
+# Up to this size, what has no name (`#endif`, a lone statement) and a module's first line are no chunks of their own.
+SLIVER_TOKENS = 15
+
 
 @dataclass(slots=True)
 class Piece:
     """Lines first..last (inclusive). `names` are the symbols that it defines at its own level; `extra` is text that the lines do not
-    hold (the signatures in an outline). `is_fixed` pieces never merge."""
+    hold (the signatures in an outline), `text` stands for them altogether (a notebook's cell). `is_fixed` pieces never merge."""
 
     kind: str
     names: list[str]
@@ -26,17 +29,17 @@ class Piece:
     part: int = 1
     parts: int = 1
     extra: str = ""
-    kinds: set[str] = field(default_factory=set)
+    text: str = ""
 
 
 def merge_small(source: Source, pieces: Sequence[Piece], target_tokens: int) -> list[Piece]:
-    """Join neighbours of the same container while their sum stays within the target.
+    """Join slivers to what follows them, and neighbours of the same container that are both small.
 
     A piece of half the target or more stands alone, and so bounds how far an edit can move the seams: a function of ordinary size that
     grows changes its own chunk and no other.
     """
     merged: list[Piece] = []
-    for piece in pieces:
+    for piece in _without_slivers(source, pieces):
         before = merged[-1] if merged else None
         if (
             before is not None
@@ -52,15 +55,34 @@ def merge_small(source: Source, pieces: Sequence[Piece], target_tokens: int) -> 
     return merged
 
 
+def _without_slivers(source: Source, pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces with each sliver given to the next piece, the last one to the piece before it."""
+    kept: list[Piece] = []
+    waiting: Piece | None = None
+    for piece in pieces:
+        if waiting is not None:
+            piece.first = waiting.first
+            waiting = None
+        is_bare = not piece.is_fixed and (not piece.names or piece.kind == "module")
+        if is_bare and source.tokens(piece.first, piece.last) <= SLIVER_TOKENS:
+            waiting = piece
+        else:
+            kept.append(piece)
+    if waiting is not None:
+        if kept:
+            kept[-1].last = waiting.last
+        else:
+            kept.append(waiting)
+    return kept
+
+
 def _join(into: Piece, piece: Piece) -> None:
     into.last = piece.last
-    into.names += piece.names
-    if not into.names or into.kind == piece.kind:
-        return
-    if into.kind == "code" and len(into.names) == len(piece.names):
+    if not into.names:
         into.kind = piece.kind
-    elif piece.names:
+    elif piece.names and piece.kind != into.kind:
         into.kind = "code"
+    into.names += piece.names
 
 
 def to_chunks(source: Source, language: str, pieces: Sequence[Piece]) -> list[Chunk]:
@@ -70,7 +92,7 @@ def to_chunks(source: Source, language: str, pieces: Sequence[Piece]) -> list[Ch
         first, last = source.trimmed(piece.first, piece.last)
         if last < first:
             continue
-        text = source.cut(first, last) + piece.extra
+        text = piece.text or source.cut(first, last) + piece.extra
         names = ", ".join(dict.fromkeys(piece.names[:MAX_NAMES]))
         chunks.append(Chunk(language, piece.kind, names, piece.container, first, last, text, piece.part, piece.parts))
     return chunks

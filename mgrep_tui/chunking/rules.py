@@ -6,9 +6,14 @@ A file is a tree-sitter query. Its captures:
     @constant @macro @property                                              a small definition: a symbol, a unit only when long
     @name        its name; of several the texts are joined by a dot
     @container   what it belongs to when that is not what encloses it (a receiver)
+    @body        what follows the signature, where no field says so; it may stand beside the definition
+    @package     a statement that opens a container for all that follows it
+    @lead        what belongs to the definition below it and is neither comment nor attribute line
     @wrap        what belongs to the unit inside it: decorators, `export`, `template<…>`
     @import      an import; runs of them become a chunk
     @_anything   for predicates only
+
+`(#set! name "…")` in a pattern names what has no name of its own.
 
 Lines `;; key: value` in front of the first pattern are settings:
 
@@ -19,7 +24,7 @@ Lines `;; key: value` in front of the first pattern are settings:
     attributes   what starts a line that belongs to the definition below it (`@`, `#[`)
     separators   what stands between the parts of a qualified name; the last part is the name
     clauses      `yes`: neighbouring definitions of one name are one unit (Haskell, Elixir)
-    body         field names of the part behind a signature; `body` where nothing is said
+    body         field names or node types of the part behind a signature; the field `body` where nothing is said
 """
 
 from __future__ import annotations

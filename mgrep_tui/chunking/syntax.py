@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mgrep_tui.chunking.definitions import find_definitions
+from mgrep_tui.chunking.definitions import find_definitions, walk
 from mgrep_tui.chunking.grammar import ParseRefused, parse
 from mgrep_tui.chunking.layout import lay_out
 from mgrep_tui.chunking.pieces import Piece
@@ -26,6 +26,10 @@ def chunk_syntax(source: Source, rules: Rules, settings: ChunkingSettings) -> tu
     """Pieces and symbols. Raises `ParseRefused` when the file has no usable tree."""
     tree = parse(source.buffer, rules, settings.parse_timeout_s)
     outline = find_definitions(tree, source.buffer, rules)
+    for item in walk(outline.roots):
+        item.last_row = max(
+            item.first_row, source.trimmed(item.first_row, min(item.last_row, len(source.lines) - 1))[1]
+        )
     if not outline.roots and not outline.imports and tree.root_node.is_error:
         raise ParseRefused("no tree")
     return lay_out(source, tree, rules, outline, settings), outline.symbols()

@@ -1,0 +1,8 @@
+;; comments: #
+;; body: recipe
+
+(rule (targets) @name (#not-match? @name "^\\.[A-Z]")) @rule
+(define_directive name: (_) @name) @macro
+(makefile (variable_assignment name: (_) @name) @constant)
+
+(include_directive) @import

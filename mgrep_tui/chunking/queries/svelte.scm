@@ -1,0 +1,4 @@
+;; block: <!-- -->
+
+((script_element) @section (#set! name "script"))
+((style_element) @section (#set! name "style"))

@@ -1,0 +1,5 @@
+;; block: <!-- -->
+
+((template_element) @section (#set! name "template"))
+((script_element) @section (#set! name "script"))
+((style_element) @section (#set! name "style"))
