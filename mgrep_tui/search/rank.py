@@ -19,7 +19,6 @@ DEFINITION, PART_OF_DEFINITION, ASSIGNMENT = 8.0, 4.0, 1.5
 IN_NAME, IS_NAME = 1.5, 3.0
 TEST, GENERATED, VENDORED, SQUEEZED = -3.0, -5.0, -5.0, -4.0
 MAX_SPANS_LOOKED_AT = 4
-SQUEEZED_CHARS = 1000
 
 # What stands before a name that is being defined, up to the name itself.
 _DEFINES = re.compile(
@@ -42,16 +41,22 @@ _MODIFIERS = re.compile(r"\s*(?:(?:export|pub|public|private|static|final|readon
 
 @dataclass(frozen=True, slots=True)
 class LineRank:
+    """What a line is worth, and why."""
+
     score: float
     signals: tuple[Signal, ...]
-    is_definition: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileRank:
+    """What a file adds to each of its lines, and why."""
+
+    score: float
+    signals: tuple[Signal, ...]
 
 
 def _rank(*signals: tuple[str, float]) -> LineRank:
-    is_definition = any(name == "definition" and value == DEFINITION for name, value in signals)
-    return LineRank(
-        sum(value for _, value in signals), tuple(Signal(name, value) for name, value in signals), is_definition
-    )
+    return LineRank(sum(value for _, value in signals), tuple(Signal(name, value) for name, value in signals))
 
 
 _BY_EDGES = (_rank(("part of a word", PART)), _rank(("edge of a word", EDGE)), _rank(("word", WORD)))
@@ -60,11 +65,17 @@ _DEFINITION_BY_EDGES = (
     _rank(("edge of a word", EDGE), ("definition", PART_OF_DEFINITION)),
     _rank(("word", WORD), ("definition", DEFINITION)),
 )
+_SQUEEZED = _rank(("part of a word", PART), ("very long line", SQUEEZED))
 _ASSIGNED = _rank(("word", WORD), ("assignment", ASSIGNMENT))
 
 
-def rank_line(text: str, spans: Sequence[tuple[int, int]]) -> LineRank:
-    """The rank of a line whose matches are at `spans` (characters, in order). Pure, about 1 µs."""
+def rank_line(text: str, spans: Sequence[tuple[int, int]], *, is_squeezed: bool = False) -> LineRank:
+    """The rank of a line whose matches are at `spans` (characters, in order). Pure, about 1 µs.
+
+    `is_squeezed` says that the text is a piece of a very long line.
+    """
+    if is_squeezed:
+        return _SQUEEZED
     best = _BY_EDGES[0]
     for start, end in spans[:MAX_SPANS_LOOKED_AT]:
         found = _rank_span(text, start, end)
@@ -113,8 +124,8 @@ def _is_edge(text: str, place: int) -> bool:
     return not ((left.isalnum() or left == "_") and (right.isalnum() or right == "_"))
 
 
-def rank_file(facts: FileFacts, matches_path: bool, matched: str) -> tuple[float, tuple[Signal, ...]]:
-    """What a file adds to its lines: `matched` is the text of its best line's match."""
+def rank_file(facts: FileFacts, *, matches_path: bool, matched: str) -> FileRank:
+    """What is said of the file by its path. `matched` is the text of its first match."""
     signals = []
     name = facts.path.rpartition(b"/")[2].partition(b".")[0].lower()
     if matched and name == matched.lower().encode("utf-8", "replace"):
@@ -127,16 +138,27 @@ def rank_file(facts: FileFacts, matches_path: bool, matched: str) -> tuple[float
         signals.append(Signal("generated", GENERATED))
     if facts.is_vendored:
         signals.append(Signal("vendored", VENDORED))
-    return sum(signal.value for signal in signals), tuple(signals)
+    return FileRank(sum(signal.value for signal in signals), tuple(signals))
 
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """A file's hits in their order, and its score."""
+    """A file's hits in the order in which they are shown, and its score."""
 
     path: bytes
     score: float
     hits: tuple[Hit, ...]
+
+
+def ranked_group(path: bytes, hits: Sequence[Hit]) -> FileGroup:
+    """The hits of one file: where something is defined first, then all the others by line."""
+    best = max(hit.score for hit in hits)
+    order = sorted(hits, key=lambda hit: (not _defines(hit), hit.line))
+    return FileGroup(path, best + min(1.0, len(hits) / 50), tuple(order))
+
+
+def _defines(hit: Hit) -> bool:
+    return any(signal.name == "definition" and signal.value == DEFINITION for signal in hit.signals)
 
 
 def best_first(groups: Sequence[FileGroup]) -> list[FileGroup]:

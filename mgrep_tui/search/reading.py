@@ -24,6 +24,7 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+PIECE_BYTES = 1 << 20
 _CAN_READ_AT = hasattr(os, "pread") and os.open in os.supports_dir_fd
 
 
@@ -72,7 +73,7 @@ class CandidateReader:
                 return
         data = self.whole(candidate.path)
         if data is not None:
-            yield Part(data, 0, True, True)
+            yield from _pieces(data)
 
     def _blocks(self, candidate: Candidate) -> list[Part] | None:
         known = candidate.stat
@@ -113,3 +114,17 @@ class CandidateReader:
             return None
         found = searchable(raw.data)
         return None if found is None else found.data
+
+
+def _pieces(data: bytes) -> Iterator[Part]:
+    """A file in pieces of whole lines, so that a search in a huge one can be stopped."""
+    size = len(data)
+    if size <= PIECE_BYTES:
+        yield Part(data, 0, True, True)
+        return
+    start = line = 0
+    while start < size:
+        end = data.find(b"\n", start + PIECE_BYTES) + 1 or size
+        yield Part(data[start:end], line, start == 0, end == size)
+        line += data.count(b"\n", start, end)
+        start = end
