@@ -100,7 +100,7 @@ class _Workspace:
         return cls(
             np.empty(2 * room, np.uint32),
             np.empty(room, np.uint8),
-            np.empty(4 * room + (room // 64) * 256, np.uint8),
+            np.empty(0, np.uint8),
             np.zeros(kernels.SEEN_SLOTS, np.uint32),
         )
 
@@ -230,9 +230,22 @@ class Extraction:
 
     def _spill_run(self, joined: Array, starts: Array, ends: Array, blocks: Array, workspace: _Workspace) -> Run:
         counts = np.empty(len(starts), np.int64)
-        kernels.extract(
-            joined, starts, ends, self._weights, self._folds, workspace.scratch, workspace.seen, workspace.keys, counts
+        keys = int(
+            kernels.extract(
+                joined,
+                starts,
+                ends,
+                self._weights,
+                self._folds,
+                workspace.scratch,
+                workspace.seen,
+                workspace.keys,
+                counts,
+            )
         )
+        room = 2 * keys + kernels.BUCKETS * len(starts) + keys // 255
+        if len(workspace.out) < room:
+            workspace.out = np.empty(room, np.uint8)
         offsets = np.empty(kernels.BUCKETS + 1, np.int64)
         sizes = np.empty(kernels.BUCKETS, np.int64)
         size = int(kernels.divide(workspace.keys, counts, offsets, sizes, workspace.out))
