@@ -66,6 +66,7 @@ class Catalog:
         self._local = threading.local()
         self._columns_lock = threading.Lock()
         self._columns: tuple[int, ChunkColumns] | None = None
+        self._names: tuple[int, list[tuple[int, int, str, str, str]]] | None = None
         with _guard():
             if not schema.is_ours(self._connection()):
                 raise IndexDamagedError("The catalog was made by another version.")
@@ -192,6 +193,20 @@ class Catalog:
         with self._columns_lock:
             self._columns = (batch, columns)
         return columns
+
+    def chunk_names(self) -> list[tuple[int, int, str, str, str]]:
+        """Every chunk as (chunk id, file id, kind, symbol, container), by id; kept until the next batch. Not to be changed."""
+        batch = self.batch()
+        with self._columns_lock:
+            kept = self._names
+            if kept is not None and kept[0] == batch:
+                return kept[1]
+        names: list[tuple[int, int, str, str, str]] = self._all(
+            "SELECT chunk_id, file_id, kind, symbol, container FROM chunks ORDER BY chunk_id"
+        )
+        with self._columns_lock:
+            self._names = (batch, names)
+        return names
 
     def counts(self) -> tuple[int, int, int]:
         """Files, files that were cut into chunks, chunks."""

@@ -120,16 +120,13 @@ class Ledger:
         found = self._connection.execute("SELECT content_hash FROM files WHERE path = ?", (path,)).fetchone()
         return bytes(found[0]) if found else b""
 
-    def known_hashes(self, paths: Sequence[bytes]) -> dict[bytes, frozenset[bytes]]:
-        """The text hashes of these files' chunks: what a child need not send or embed again."""
-        known = {}
-        for path in paths:
-            rows = self._connection.execute(
-                "SELECT c.text_hash FROM chunks c JOIN files f USING (file_id) WHERE f.path = ?", (path,)
-            ).fetchall()
-            if rows:
-                known[path] = frozenset(bytes(row[0]) for row in rows)
-        return known
+    def known(self, path: bytes) -> tuple[bytes, frozenset[bytes]]:
+        """A file's content hash and the hashes of its chunks' texts: what a child need not send or embed again."""
+        rows = self._connection.execute(
+            "SELECT c.text_hash FROM chunks c JOIN files f USING (file_id) WHERE f.path = ?", (path,)
+        )
+        texts = frozenset(bytes(row[0]) for row in rows)
+        return self.content_hash(path), texts
 
     def after(self, batch: int) -> set[bytes]:
         """Files whose chunks changed after this batch."""
@@ -261,6 +258,11 @@ class Ledger:
                 for item in file.symbols
             ],
         )
+
+    def throw_away(self) -> None:
+        """Close and remove the file."""
+        self.close()
+        discard(self.path)
 
     def close(self) -> None:
         """Close; the write-ahead file is folded in when nobody else reads."""

@@ -40,7 +40,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class SegmentPart:
-    """One n-gram segment: `stem` is its path below the index folder without the endings of its files."""
+    """One n-gram segment: `stem` is its path below the index folder without the endings of its files.
+
+    `checksum` is the segment's own, over all its files; its `parts` have none each.
+    """
 
     stem: str
     checksum: str
@@ -97,14 +100,23 @@ def part_of(folder: Path, path: str) -> Part:
     return Part(path, seal[0], checksum_of(whole), seal)
 
 
+def is_sealed(folder: Path, part: Part) -> bool:
+    """Whether nobody has touched the file since it was written. Raise `IndexDamagedError` when it is not there or of another size."""
+    try:
+        seal = seal_of(folder / part.path)
+    except OSError as error:
+        raise IndexDamagedError(f"{part.path} cannot be read: {error.strerror}.") from error
+    if seal[0] != part.size_bytes:
+        raise IndexDamagedError(f"{part.path} has another size than was published.")
+    return seal == part.seal
+
+
 def check_part(folder: Path, part: Part) -> None:
     """Raise `IndexDamagedError` unless the file is the one that was published."""
-    whole = folder / part.path
+    if is_sealed(folder, part):
+        return
     try:
-        seal = seal_of(whole)
-        if seal == part.seal:
-            return
-        if seal[0] == part.size_bytes and checksum_of(whole) == part.checksum:
+        if checksum_of(folder / part.path) == part.checksum:
             return
     except OSError as error:
         raise IndexDamagedError(f"{part.path} cannot be read: {error.strerror}.") from error

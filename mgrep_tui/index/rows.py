@@ -143,7 +143,8 @@ class NewFile:
     """All that a child process found out about one file.
 
     `vectors` has one float16 row for every chunk whose `text` is sent (`fresh` in the chunks' order), None where nothing was embedded.
-    `is_gone` says that the file could not be opened any more; then only `path` counts.
+    `is_gone` says that the file could not be opened any more; then only `path` counts. `is_same` says that the content is the known one,
+    `by_lines` that its syntax killed or overran a child before.
     """
 
     path: bytes
@@ -161,6 +162,8 @@ class NewFile:
     vectors: npt.NDArray[np.float16] | None = None
     fresh: tuple[int, ...] = ()
     is_gone: bool = False
+    is_same: bool = False
+    by_lines: bool = False
     seconds: float = 0.0
 
 

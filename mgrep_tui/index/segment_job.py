@@ -1,0 +1,57 @@
+"""Building an n-gram segment in a child process, which alone loads numba, and hearing how far it is."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from mgrep_tui.corpus.root import Root
+from mgrep_tui.jobs.pool import ChildPool
+from mgrep_tui.model import Entry
+from mgrep_tui.ngram.build import SegmentSummary, build_segment
+
+LIMIT_S = 3_600.0  # a segment of a tree that no laptop holds
+
+_progress: Any = None
+
+
+def _begin(progress: Any) -> None:
+    global _progress
+    _progress = progress
+
+
+def _build(
+    root: Root, entries: Sequence[Entry], out_path: Path, memory_bytes: int, limit_bytes: int, kernels: Path
+) -> SegmentSummary:
+    def report(done: int, total: int) -> None:
+        _progress[0] = done
+
+    return build_segment(
+        root, entries, out_path, memory_bytes=memory_bytes, limit_bytes=limit_bytes, report=report, kernel_cache=kernels
+    )
+
+
+class SegmentJob:
+    """One build. `start`, `close` from the index worker's thread; `done` may be read from any."""
+
+    def __init__(
+        self, root: Root, entries: Sequence[Entry], out_path: Path, *, memory_mb: int, limit_bytes: int, kernels: Path
+    ) -> None:
+        self.total = len(entries)
+        self._progress: Any = multiprocessing.get_context("spawn").RawArray("Q", 1)
+        self._pool = ChildPool(1, initializer=_begin, initargs=(self._progress,))
+        self.future: Future[SegmentSummary] = self._pool.submit(
+            _build, root, list(entries), out_path, memory_mb << 20, limit_bytes, kernels, timeout_s=LIMIT_S
+        )
+
+    @property
+    def done(self) -> int:
+        """Files read so far."""
+        return int(self._progress[0])
+
+    def close(self) -> None:
+        """End the child, whatever it is doing. What it left half-written has a temporary name and is collected."""
+        self._pool.close()
