@@ -1,1 +1,29 @@
-"""The index folder: catalog, generations, the one writer, and how it stays true to the disk."""
+"""The index of one root: kept true while files change, published so that a crash loses nothing, shared by copies of the program.
+
+    worker = IndexWorker(root, settings, folders, semantic=True, watch=None)
+
+`semantic=False` keeps only what regex search needs. `watch` overrides the setting. Call `jobs.pool.prepare()` in the main thread before
+the screen starts. Every method may be called from any thread.
+
+    start()                     opens and works in a thread of its own; returns at once
+    stop(timeout_s=0.25)        kills the children, lets go; True when it ended in time. Unfinished work is done the next time
+    snapshot()                  regex search's view, at once; `covers` is False while every file has to be scanned
+    check(cancel, since=None)   looks at the disk now, in the caller's thread; what differs from the snapshot `since`. Raises `Cancelled`,
+                                and `UnreadableError` when the root cannot be listed
+    semantic()                  the view of search by meaning, at once
+    wait_complete(cancel, until="complete")
+                                waits until regex search needs no scan ("regex"), search by meaning is complete and saved ("semantic"), or
+                                both are; False when that will not come about (a disk that cannot be written, a writer that stopped)
+    health()                    at once
+    subscribe(callback)         called from the worker's thread at most five times a second when the health has changed
+    pause(), resume()           stop and go on taking files in for search by meaning; regex search stays true
+    rebuild(part)               `ngrams`, `keywords`, `vectors` or `all`, in the background
+    skipped()                   what is not searched, and why; may block
+
+`inspect.status_of(root, folders)` reads an index that no worker has opened; `inspect.clean(folder)` removes one.
+"""
+
+from mgrep_tui.index.results import CheckResult, SemanticView
+from mgrep_tui.index.worker import IndexWorker
+
+__all__ = ["CheckResult", "IndexWorker", "SemanticView"]

@@ -42,6 +42,7 @@ class Shape:
     covers: bool
     files: int
     bytes: int
+    has_base: bool
     base_files: int
     overlays: int
     dead: int
@@ -51,14 +52,14 @@ class Shape:
 
 def is_small(shape: Shape) -> bool:
     """Whether reading the whole tree at every search costs no more than the stale files of a large one may."""
-    return not shape.base_files and shape.files < STALE_FILES and shape.bytes < STALE_BYTES
+    return not shape.has_base and shape.files < STALE_FILES and shape.bytes < STALE_BYTES
 
 
 def next_segment(shape: Shape) -> int | None:
     """From which segment on everything is to be replaced: 0 for a new base, 1 for one overlay instead of many; None for no build."""
     if is_small(shape):
         return None
-    if not shape.covers:
+    if not shape.covers or not shape.has_base:
         return 0
     if shape.stale < STALE_FILES and shape.stale_bytes < STALE_BYTES:
         return None
@@ -190,6 +191,7 @@ class Grams:
             covers=context.coverage.covers and not self.rebuild_wanted,
             files=len(known),
             bytes=sum(stat.size_bytes for stat in known.values()),
+            has_base=bool(segments),
             base_files=segments[0].file_count if segments else 0,
             overlays=max(0, len(segments) - 1),
             dead=context.coverage.dead_count,

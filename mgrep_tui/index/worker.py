@@ -40,7 +40,7 @@ from mgrep_tui.ngram.snapshot import Snapshot
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.settings.paths import Folders
 
-Until = Literal["regex", "complete"]
+Until = Literal["regex", "semantic", "complete"]
 
 FOLLOW_S = 2.0  # how often a reading copy looks for a new generation and for the lock
 PATIENCE_S = 60.0  # how long a reading copy waits for a writer that publishes nothing
@@ -316,7 +316,9 @@ class IndexWorker:
             if self._is_listed:
                 if until == "regex" and self._coverage.covers:
                     return True
-                if isinstance(side, Writing) and side.is_published:
+                if isinstance(side, Writing) and (
+                    side.is_published or (until == "semantic" and side.is_semantic_published)
+                ):
                     return True
                 if isinstance(side, Reading):
                     if side.is_complete:

@@ -154,6 +154,11 @@ class Writing:
         return self.is_complete and self._published_complete
 
     @property
+    def is_semantic_published(self) -> bool:
+        """Search by meaning is complete, and the next copy will find it so."""
+        return self.meaning is not None and not self.waits_for_base and self.meaning.is_complete
+
+    @property
     def is_broken(self) -> bool:
         """Something could not be written; it is tried again later, but nobody should wait for it."""
         return (
