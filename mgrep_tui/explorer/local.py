@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -201,7 +200,7 @@ class LocalExplorer:
         return "instant" if self._settings.semantic.deep == "off" else "deep"
 
     def chips(self, text: str, mode: Mode) -> tuple[Chip, ...]:
-        from mgrep_tui.search.query import parse
+        from mgrep_tui.search.query import parse  # late: with the first key, not with the first paint
 
         try:
             query = parse(text, mode)
@@ -228,6 +227,9 @@ class LocalExplorer:
 
     def recent_changes(self) -> Sequence[bytes]:
         return self._parts().recent_changes()
+
+    def flags_of(self, path: bytes) -> tuple[str, ...]:
+        return self._engines.flags_of(path) if self._engines is not None else ()
 
     # --- one file, one hit
 
@@ -272,10 +274,3 @@ class LocalExplorer:
 
     def save_session(self, session: Session) -> None:
         self._memory.save_session(session)
-
-
-def wait_until(condition: Callable[[], bool], cancel: CancelToken, step_s: float = 0.02) -> None:
-    """Block until `condition` holds; raises `Cancelled`."""
-    while not condition():
-        cancel.check()
-        time.sleep(step_s)

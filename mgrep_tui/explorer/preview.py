@@ -12,7 +12,7 @@ from mgrep_tui.corpus.window import Window, read_window
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Preview
 from mgrep_tui.model import Symbol
-from mgrep_tui.text.highlight import highlight
+from mgrep_tui.text.highlight import Token, highlight
 from mgrep_tui.text.languages import language_of
 
 # Of a longer line only the part around the hit is read out; no terminal is wider.
@@ -72,7 +72,7 @@ def rich_preview(root: Root, plain: Preview, line: int, symbols: Sequence[Symbol
     )
 
 
-def _tokens(root: Root, plain: Preview) -> tuple[Sequence[object], ...]:  # of Token; see `text.highlight`
+def _tokens(root: Root, plain: Preview) -> tuple[Sequence[Token], ...]:
     if not plain.language:
         return ()
     above: tuple[str, ...] = ()
@@ -82,8 +82,7 @@ def _tokens(root: Root, plain: Preview) -> tuple[Sequence[object], ...]:  # of T
             above = read_window(root, plain.path, plain.first_line - count, 0, count - 1, MAX_CHARS).lines
         except MgrepError:
             above = ()
-    coloured = highlight("\n".join((*above, *plain.lines)), plain.language)
-    return tuple(coloured[len(above) : len(above) + len(plain.lines)])
+    return tuple(highlight("\n".join(plain.lines), plain.language, context="\n".join(above)))
 
 
 def _changes(root: Root, plain: Preview) -> dict[int, str]:

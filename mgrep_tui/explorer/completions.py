@@ -1,0 +1,73 @@
+"""Whole words for a half-typed filter: languages, folders, names, kinds and states."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from mgrep_tui.errors import IndexDamagedError
+
+if TYPE_CHECKING:
+    from mgrep_tui.index.catalog import Catalog
+
+LIMIT = 50
+STATES = ("dirty", "untracked", "test", "generated", "vendored")
+CASES = ("yes", "no", "auto")
+KINDS = ("function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant", "section")
+KEYS = ("lang:", "path:", "sym:", "class:", "kind:", "is:", "case:")
+
+
+def completions_of(prefix: str, catalog: Catalog | None) -> tuple[str, ...]:
+    """At most `LIMIT` whole words that begin as `prefix` does, the likeliest first. A leading `-` is kept."""
+    dash = "-" if prefix.startswith("-") else ""
+    key, colon, value = prefix.removeprefix("-").partition(":")
+    if not colon:
+        return tuple(dash + name for name in KEYS if name.startswith(key))
+    try:
+        values = _values(key, value, catalog)
+    except IndexDamagedError:
+        values = ()
+    return tuple(f"{dash}{key}:{_quoted(found)}" for found in values[:LIMIT])
+
+
+def _values(key: str, value: str, catalog: Catalog | None) -> tuple[str, ...]:
+    fixed = {"is": STATES, "case": CASES, "kind": KINDS}.get(key)
+    if fixed is not None:
+        return tuple(name for name in fixed if name.startswith(value.lower()))
+    if catalog is None:
+        return ()
+    if key == "lang":
+        return tuple(name for name, _ in catalog.languages() if name.startswith(value.lower()))
+    if key in ("path", "file"):
+        return _folders(value, catalog)
+    if key in ("sym", "class"):
+        names = dict.fromkeys(
+            row.name
+            for row in catalog.symbols_starting(value, limit=400)
+            if key == "sym" or row.kind not in ("function", "method")
+        )
+        return tuple(names)
+    return ()
+
+
+def _folders(value: str, catalog: Catalog) -> tuple[str, ...]:
+    """Folders one level below what is typed, those with the most files first, then the files there."""
+    base, _, name = value.rpartition("/")
+    start = f"{base}/" if base else ""
+    folders: Counter[str] = Counter()
+    files = []
+    for row in catalog.files():
+        path = os.fsdecode(row.path)
+        if not path.startswith(start) or not path[len(start) :].startswith(name):
+            continue
+        below, slash, _ = path[len(start) :].partition("/")
+        if slash:
+            folders[f"{start}{below}/**"] += 1
+        else:
+            files.append(start + below)
+    return (*(folder for folder, _ in folders.most_common()), *sorted(files))
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if any(character in value for character in ' "()') else value

@@ -1,0 +1,299 @@
+"""The parts behind an open explorer, joined: the index worker, the regex engine, the semantic engine and the deep tier.
+
+Imported late, by the thread that opens the index: numpy, re2 and the index come along.
+"""
+
+from __future__ import annotations
+
+import difflib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from mgrep_tui.corpus.gitstate import GitState, work_tree_state
+from mgrep_tui.corpus.root import Root
+from mgrep_tui.embedding.cache import EmbeddingCache
+from mgrep_tui.embedding.deep import DeepTier
+from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
+from mgrep_tui.explorer.completions import completions_of
+from mgrep_tui.explorer.protocol import SearchOptions
+from mgrep_tui.index.as_is import open_as_is
+from mgrep_tui.index.results import CheckResult, SemanticView
+from mgrep_tui.index.worker import IndexWorker
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.model import Health, Hit, Mode, Outcome, Progress, Sink, Skip, Symbol
+from mgrep_tui.search.facts import facts_of_path
+from mgrep_tui.search.filters import ChunkFacts, FileFacts
+from mgrep_tui.search.query import Query, parse
+from mgrep_tui.search.regex import RegexEngine
+from mgrep_tui.search.semantic import SemanticEngine
+from mgrep_tui.search.work import Lines
+from mgrep_tui.settings.config import Settings
+from mgrep_tui.settings.paths import Folders
+
+# A variant of a query is counted up to here, and not for longer: it is an offer, not an answer.
+COUNT_LIMIT = 999
+COUNT_S = 0.4
+# Names nearer than this are taken for a slip of the pen.
+LIKENESS = 0.75
+# The state against git is asked again when it is older than this and somebody looks.
+GIT_STATE_S = 3.0
+
+
+class OpenIndex(Protocol):
+    """What is asked of an index, whether it is being kept true or only looked at."""
+
+    def semantic(self) -> SemanticView: ...
+
+    def health(self) -> Health: ...
+
+    def skipped(self) -> Sequence[Skip]: ...
+
+
+class Engines:
+    """Everything of one root that is open. Methods may be called from any thread unless they say otherwise."""
+
+    def __init__(self, root: Root, settings: Settings, folders: Folders, *, semantic: bool, watch: bool) -> None:
+        self._root = root
+        self._settings = settings
+        self._folders = folders
+        self._semantic_wanted = semantic
+        self._watch = watch
+        self._index: OpenIndex | None = None
+        self._worker: IndexWorker | None = None
+        self._cache = EmbeddingCache(
+            folders.shared / "embeddings.sqlite3", settings.index.embedding_cache_mb * 1_000_000
+        )
+        self._deep = DeepTier(settings.semantic, self._cache, on_change=self._announce)
+        self._regex = RegexEngine(root, settings)
+        self._meaning = SemanticEngine(root, settings, self._deep, self._git_sets)
+        self._on_change: Callable[[], None] = lambda: None
+        self._git = GitState()
+        self._git_at = 0.0
+        self._git_lock = threading.Lock()
+        self._closed = CancelToken()
+
+    # --- life
+
+    def open(self, *, works: bool, on_change: Callable[[], None]) -> None:
+        """Open what is there; with `works` also keep it true from now on. Call once."""
+        self._on_change = on_change
+        if not works:
+            self._index = open_as_is(self._root, self._settings, self._folders, semantic=self._semantic_wanted)
+            return
+        worker = IndexWorker(
+            self._root, self._settings, self._folders, semantic=self._semantic_wanted, watch=self._watch
+        )
+        worker.subscribe(on_change)
+        worker.start()
+        self._index = self._worker = worker
+
+    def close(self) -> None:
+        """Stop everything, within a quarter of a second."""
+        self._closed.cancel()
+        self._deep.close()
+        if self._worker is not None:
+            self._worker.stop()
+
+    def _announce(self) -> None:
+        self._on_change()
+
+    def wait(self, cancel: CancelToken, *, needs_vectors: bool) -> None:
+        if self._worker is not None:
+            self._worker.wait_complete(cancel, "complete" if needs_vectors else "regex")
+
+    # --- health
+
+    def health(self) -> Health:
+        health = self._opened.health()
+        return replace(health, models=(*health.models, ("deep", self._deep.state)))
+
+    def skipped(self) -> Sequence[Skip]:
+        return self._opened.skipped()
+
+    def pause(self) -> None:
+        if self._worker is not None:
+            self._worker.pause()
+
+    def resume(self) -> None:
+        if self._worker is not None:
+            self._worker.resume()
+
+    def rebuild(self, part: str) -> None:
+        if self._worker is not None:
+            self._worker.rebuild(part)
+
+    # --- search
+
+    def answer(
+        self,
+        text: str,
+        mode: Mode,
+        options: SearchOptions,
+        sink: Sink,
+        cancel: CancelToken,
+        *,
+        limit: int | None,
+        tier: str,
+        is_exhaustive: bool,
+    ) -> Outcome:
+        """Search in the calling thread. Raises `MgrepError` and `Cancelled`."""
+        query = parse(text, mode, case=options.case, is_literal=options.literal, is_word=options.word)
+        if mode is Mode.REGEX and options.like is None:
+            return self._find(query, options, sink, cancel, limit=limit, is_exhaustive=is_exhaustive)
+        view = self._opened.semantic()
+        most = limit or self._settings.semantic.top_k
+        if options.like is not None and options.like.chunk_id is not None:
+            return self._meaning.like(options.like.chunk_id, query, view, sink, cancel, limit=most)
+        return self._meaning.search(query, view, sink, cancel, ratio=options.ratio, tier=tier, limit=most)
+
+    def _find(
+        self,
+        query: Query,
+        options: SearchOptions,
+        sink: Sink,
+        cancel: CancelToken,
+        *,
+        limit: int | None,
+        is_exhaustive: bool,
+    ) -> Outcome:
+        worker = self._worker
+        snapshot = worker.snapshot() if worker is not None else None
+
+        def check(token: CancelToken) -> CheckResult:
+            assert worker is not None
+            return worker.check(token, snapshot)
+
+        return self._regex.search(
+            query,
+            snapshot,
+            check if worker is not None else None,
+            sink,
+            cancel,
+            facts_of=self._facts_of if query.filters.needs_git else facts_of_path,
+            lines_of=self._lines_of if query.filters.needs_chunk else None,
+            sort=options.sort,
+            is_exhaustive=is_exhaustive,
+            limit=limit,
+        )
+
+    @property
+    def _opened(self) -> OpenIndex:
+        if self._index is None:
+            raise MgrepError("The index is not open.")
+        return self._index
+
+    def _facts_of(self, path: bytes) -> FileFacts:
+        dirty, untracked = self._git_sets()
+        return replace(facts_of_path(path), is_dirty=path in dirty, is_untracked=path in untracked)
+
+    def _lines_of(self, path: bytes, facts: FileFacts) -> list[Lines] | None:
+        catalog = self._opened.semantic().catalog
+        if catalog is None or catalog.file(path) is None:
+            return None
+        return [
+            Lines(row.first_line, row.last_line, ChunkFacts(facts, row.kind, row.name, row.container))
+            for row in catalog.symbols_of(path)
+        ]
+
+    def count(self, text: str, mode: Mode, options: SearchOptions) -> tuple[int, bool] | None:
+        """How many hits a query has, and whether there are more; None when that could not be told in time."""
+        counter = _Counter()
+        cancel = CancelToken()
+        timer = threading.Timer(COUNT_S, cancel.cancel)
+        timer.daemon = True
+        timer.start()
+        try:
+            outcome = self.answer(
+                text, mode, options, counter, cancel, limit=COUNT_LIMIT, tier="instant", is_exhaustive=False
+            )
+        except Cancelled:
+            return (counter.count, True) if counter.count else None
+        except MgrepError:
+            return (0, False)
+        finally:
+            timer.cancel()
+        return outcome.hits, outcome.is_capped
+
+    # --- from the catalog
+
+    def symbols_of(self, path: bytes) -> tuple[Symbol, ...]:
+        catalog = self._opened.semantic().catalog
+        if catalog is None:
+            return ()
+        try:
+            rows = catalog.symbols_of(path)
+        except IndexDamagedError:
+            return ()
+        return tuple(Symbol(row.name, row.kind, row.container, row.first_line, row.last_line) for row in rows)
+
+    def completions(self, prefix: str) -> tuple[str, ...]:
+        return completions_of(prefix, self._opened.semantic().catalog)
+
+    def nearest_symbol(self, word: str) -> str:
+        """The name in the symbol table that is most like `word`; empty when none is near, or when the word is a name itself."""
+        catalog = self._opened.semantic().catalog
+        if catalog is None or len(word) < 4:
+            return ""
+        try:
+            if catalog.symbols_named(word, limit=1):
+                return ""
+            names = {row.name for row in catalog.symbols_starting(word[:2], limit=2_000)}
+        except IndexDamagedError:
+            return ""
+        near = difflib.get_close_matches(word, sorted(names), 1, LIKENESS)
+        return near[0] if near else ""
+
+    def recent_changes(self) -> Sequence[bytes]:
+        catalog = self._opened.semantic().catalog
+        if catalog is None:
+            return ()
+        try:
+            newest = sorted(catalog.files(), key=lambda row: row.stat.mtime_ns, reverse=True)[:20]
+        except IndexDamagedError:
+            return ()
+        return tuple(row.path for row in newest)
+
+    # --- git
+
+    def _git_sets(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """Files that differ from HEAD, and those that git does not track; at most `GIT_STATE_S` old. May block."""
+        with self._git_lock:
+            if time.monotonic() - self._git_at > GIT_STATE_S:
+                self._git = work_tree_state(self._root, self._closed)
+                self._git_at = time.monotonic()
+            return self._git.dirty, self._git.untracked
+
+    def flags_of(self, path: bytes) -> tuple[str, ...]:
+        """What is special about a file, from memory. The state against git is looked up in the background."""
+        if time.monotonic() - self._git_at > GIT_STATE_S and self._git_lock.acquire(blocking=False):
+            self._git_lock.release()
+            threading.Thread(target=self._refresh_git, name="git-state", daemon=True).start()
+        facts = facts_of_path(path)
+        state = "untracked" if path in self._git.untracked else "changed" if path in self._git.dirty else ""
+        special = (("test", facts.is_test), ("generated", facts.is_generated), ("vendored", facts.is_vendored))
+        return tuple(name for name in (state, *(name for name, holds in special if holds)) if name)
+
+    def _refresh_git(self) -> None:
+        try:
+            self._git_sets()
+        except Cancelled:
+            return
+
+
+class _Counter:
+    """A sink that only counts."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def batch(self, hits: Sequence[Hit]) -> None:
+        self.count += len(hits)
+
+    def replace(self, hits: Sequence[Hit]) -> None:
+        self.count = len(hits)
+
+    def progress(self, progress: Progress) -> None:
+        return None
