@@ -5,7 +5,7 @@ What counts as a match, whatever the buffer:
 - A line is what stands between two `\n`, without a `\r` at its end, and is matched as a text of its own: `$` stands before the `\r`, and
   nothing crosses a line unless the pattern names the newline or multi-line was asked for; then the file is the text, with its `\r\n`
   read as `\n`. A pattern that names `\r` sees it.
-- A match takes at least one character: what matches nothing is no hit.
+- A match takes at least one character: what matches nothing is no hit, but for `\A` and `\z` alone.
 - `\w` is what Unicode calls alphabetic, marks, decimal digits, connecting punctuation and joiners; `\d` its decimal digits; `\s` its white
   space; `\b` the border between a `\w` and anything else. `\A` and `\z` are the file's ends.
 - Bytes that are not UTF-8 match nothing, not even `.`.
@@ -36,6 +36,7 @@ from mgrep_tui.search.pattern_tree import (
     Named,
     Node,
     Place,
+    file_edges,
     literal_of,
     sequence,
     walk,
@@ -58,8 +59,11 @@ _UNANCHORED = _re2.RE2.Anchor.UNANCHORED
 class Matcher:
     """Made by `compile_pattern`. Its methods are pure and may be called from several threads at once."""
 
-    def __init__(self, tree: Node, *, folds: bool, is_multiline: bool, keeps_return: bool) -> None:
+    def __init__(
+        self, tree: Node, *, folds: bool, is_multiline: bool, keeps_return: bool, is_edge: bool = False
+    ) -> None:
         self._tree = tree
+        self._is_edge = is_edge
         self._folds = folds
         self._keeps_return = keeps_return
         self.is_multiline = is_multiline
@@ -105,6 +109,8 @@ class Matcher:
         In multi-line the buffer must be the whole file with `\\r\\n` made `\\n` (see `text_of`); a match is one `LineMatch` of its first
         line, whose span may reach beyond the line's end.
         """
+        if self._is_edge:
+            return self._edges(buffer, first_line, starts_file, ends_file)
         if self.is_multiline:
             return self._across_lines(buffer, limit)
         if self._is_plain_exact and buffer.isascii() and (not self._sees_return or b"\r" not in buffer):
@@ -113,6 +119,29 @@ class Matcher:
         if is_whole and (not self._may_take_return or self._keeps_return or b"\r" not in buffer):
             return _scan(loose, buffer, first_line, limit)
         return list(self._checked(loose, buffer, first_line, starts_file, ends_file, limit))
+
+    def _edges(self, buffer: bytes, line: int, starts_file: bool, ends_file: bool) -> list[LineMatch]:
+        """The first or last line of the file, where a pattern such as `\\z` holds."""
+        pattern, copies = self._marked
+        content_end = len(buffer) - buffer.endswith(b"\n")
+        first = (0, buffer.find(b"\n", 0, content_end) if b"\n" in buffer[:content_end] else content_end)
+        last = (buffer.rfind(b"\n", 0, content_end) + 1, content_end)
+        found: list[LineMatch] = []
+        for begin, end in dict.fromkeys([first, last]):
+            if not buffer or not ((begin == 0 and starts_file) or (end == content_end and ends_file)):
+                continue
+            marked = MarkedText(
+                buffer[begin:end].removesuffix(b"\r"),
+                copies,
+                starts_file=starts_file and begin == 0,
+                ends_file=ends_file and end == content_end,
+                is_word=_is_word,
+            )
+            place = pattern.Match(_UNANCHORED, marked.data, 0, len(marked.data))[0][0]
+            if place >= 0:
+                at = begin if place == 0 else end
+                found.append((line + buffer.count(b"\n", 0, begin), begin, end, [(at, at)]))
+        return found
 
     @functools.cached_property
     def _sees_return(self) -> bool:
@@ -191,14 +220,19 @@ def compile_pattern(
     parsed, folds = read_pattern(pattern, case=case, is_literal=is_literal)
     if parsed.beyond:
         raise QueryError(f"{parsed.beyond[0].upper()}{parsed.beyond[1:]} is not possible here.", 0)
-    tree = without_empty(parsed.tree)
+    edges = file_edges(parsed.tree)
+    tree = without_empty(parsed.tree) if edges is None else edges
     if tree is None:
         raise QueryError("This pattern matches only the empty text.", 0, "Go on typing.")
-    if is_word:
+    if is_word and edges is None:
         tree = sequence([Assertion(Place.AFTER_NO_WORD), tree, Assertion(Place.BEFORE_NO_WORD)])
     try:
         return Matcher(
-            tree, folds=folds, is_multiline=is_multiline or parsed.has_newline, keeps_return=parsed.has_return
+            tree,
+            folds=folds,
+            is_multiline=is_multiline or parsed.has_newline,
+            keeps_return=parsed.has_return,
+            is_edge=edges is not None,
         )
     except QueryError as error:
         raise QueryError(error.message, _place_of(error, pattern), error.hint) from error

@@ -258,3 +258,25 @@ def _only_empty(node: Node) -> Node:
             return EMPTY if low == 0 else _only_empty(inner)
         case _:
             raise AssertionError(node)
+
+
+def file_edges(node: Node) -> Node | None:
+    """For a pattern that matches only the empty text, and only at an end of the file (`\\z`): its assertions. None for any other."""
+    if without_empty(node) is not None or not is_nullable(node):
+        return None
+    rest = _only_empty(node)
+    return rest if _needs_file_edge(rest) else None
+
+
+def _needs_file_edge(node: Node) -> bool:
+    match node:
+        case Assertion(place):
+            return place in (Place.TEXT_START, Place.TEXT_END)
+        case Sequence(parts):
+            return any(_needs_file_edge(part) for part in parts)
+        case Choice(options):
+            return all(_needs_file_edge(option) for option in options)
+        case Repeat(inner, low, _, _):
+            return low > 0 and _needs_file_edge(inner)
+        case _:
+            return False
