@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mgrep_tui.explorer.protocol import PastQuery, Variant
+from mgrep_tui.explorer.protocol import Variant
 from mgrep_tui.model import Health, IndexState, Mode, Outcome
+from mgrep_tui.settings.state import PastQuery
 from mgrep_tui.text.sanitize import display_path
 from mgrep_tui.ui import words
 from mgrep_tui.ui.keymap import by_id, shown_key
@@ -25,7 +26,7 @@ def recent(history: Sequence[PastQuery], limit: int) -> list[PastQuery]:
 
 
 def query_row(past: PastQuery) -> ChoiceRow:
-    return ChoiceRow(((past.text, "text"),), ((Mode(past.mode).value, "muted"),), past)
+    return ChoiceRow(((past.text, "text"),), ((past.mode.value, "muted"),), past)
 
 
 def empty_query(

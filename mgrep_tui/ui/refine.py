@@ -21,7 +21,7 @@ def quoted(value: str) -> str:
 def folder_of(path: bytes) -> str:
     """The folder of a file, empty for one at the root; undecodable bytes as `?`, which the glob reads as any character."""
     folder, _, _ = path.rpartition(b"/")
-    return folder.decode("utf-8", "replace").replace("\\ufffd", "?")
+    return folder.decode("utf-8", "replace").replace("\ufffd", "?")
 
 
 def with_filter(text: str, name: str, value: str, chips: tuple[Chip, ...], *, is_not: bool = False) -> str:

@@ -29,6 +29,10 @@ DARK = Theme(
     variables={
         "mg-muted": "#8c93a1",
         "mg-faint": "#4a505c",
+        "scrollbar": "#4a505c",
+        "scrollbar-hover": "#8c93a1",
+        "scrollbar-active": "#8c93a1",
+        "border-blurred": "#4a505c",
         "mg-match": "#ffd166",
         "mg-match-background": "#3a3320",
         "mg-cursor-background": "#263244",
@@ -58,6 +62,10 @@ LIGHT = Theme(
     variables={
         "mg-muted": "#666b76",
         "mg-faint": "#b9b7b0",
+        "scrollbar": "#b9b7b0",
+        "scrollbar-hover": "#666b76",
+        "scrollbar-active": "#666b76",
+        "border-blurred": "#b9b7b0",
         "mg-match": "#7a3e00",
         "mg-match-background": "#ffe7a3",
         "mg-cursor-background": "#dde9f7",

@@ -73,7 +73,7 @@ class Rule(Widget):
         text = "─" * self.size.width
         if self._column is not None and self._column < len(text):
             text = text[: self._column] + self._joint + text[self._column + 1 :]
-        return row(self.size.width, [(text, self._palette.faint)])
+        return row(self.size.width, [(text, self._palette.faint)]).apply_style(self.rich_style)
 
 
 class Splitter(Widget):
@@ -97,7 +97,8 @@ class Splitter(Widget):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        return row(width, [("│" if width == 1 else "─" * width, self._palette.faint)])
+        text = "│" if width == 1 else "─" * width
+        return row(width, [(text, self._palette.faint)]).apply_style(self.rich_style)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         event.stop()

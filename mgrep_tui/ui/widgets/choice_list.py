@@ -39,12 +39,22 @@ class ChoiceList(ScrollView, can_focus=False):
             self.sender = sender
             self.value = value
 
+        @property
+        def control(self) -> ChoiceList:
+            """The list, for Textual's selectors."""
+            return self.sender
+
     class Moved(Message):
         """The cursor stands on another row."""
 
         def __init__(self, sender: ChoiceList) -> None:
             super().__init__()
             self.sender = sender
+
+        @property
+        def control(self) -> ChoiceList:
+            """The list, for Textual's selectors."""
+            return self.sender
 
     def __init__(self, palette: Palette, id: str) -> None:  # noqa: A002  # Textual's word
         super().__init__(id=id)
@@ -72,6 +82,14 @@ class ChoiceList(ScrollView, can_focus=False):
         self.virtual_size = Size(self.size.width, len(rows))
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
         self._into_view()
+        self.refresh()
+
+    def replace_rows(self, rows: Sequence[ChoiceRow]) -> None:
+        """Show newer rows of the same kind: the cursor keeps its value, and nothing scrolls."""
+        value = self.value
+        self.rows = rows
+        self.cursor = next((index for index, each in enumerate(rows) if each.value == value and value is not None), -1)
+        self.virtual_size = Size(self.size.width, len(rows))
         self.refresh()
 
     def on_resize(self) -> None:

@@ -21,8 +21,8 @@ GLYPHS = {
 PLAIN_GLYPH = "≡"
 MARK = "✓"
 BAR = "▌"
-# Below this width of the list the reasons of a hit give way to its text.
-REASONS_FROM_WIDTH = 54
+# Below this width of the list a line's symbol gives way to its text.
+SYMBOL_FROM_WIDTH = 54
 _FLAG_WORDS = {"test": "test", "generated": "generated", "vendored": "vendored"}
 _REASONS = {
     "words": "words",
@@ -71,12 +71,12 @@ def heading(
 
 
 def first_line(hit: Hit, mode: Mode, number_width: int, width: int, look: Look, palette: Palette) -> Strip:
-    """A hit's first line: in regex mode the line itself, in semantic mode what was found and how well it fits."""
+    """A hit's first line: in regex mode the line itself, in semantic mode what was found, why, and how well it fits."""
     base, left = _start(look, palette)
     if mode is Mode.REGEX:
         left.append((f"{hit.line + 1:>{number_width}} ", palette.muted))
         right: list[Part] = []
-        if hit.symbol and width >= REASONS_FROM_WIDTH:
+        if hit.symbol and width >= SYMBOL_FROM_WIDTH:
             right = [(said(hit.symbol)[:24] + " ", palette.muted)]
         room = width - parts_width(left) - parts_width(right) - 1
         return row(width, [*left, *_line_of(hit, room, look, palette)], right, base)
@@ -90,19 +90,18 @@ def first_line(hit: Hit, mode: Mode, number_width: int, width: int, look: Look, 
     lines = f"{hit.first_line + 1}–{hit.last_line + 1}" if hit.last_line > hit.first_line else f"{hit.first_line + 1}"
     score = score_text(hit.score)
     right = [(f"{lines:>9}", palette.muted), (f"{score:>5} ", palette.muted if look.is_dimmed else palette.text)]
+    why = " · ".join(reasons(hit))
+    if why and parts_width(left) + parts_width(right) + len(why) + 4 <= width:
+        right.insert(0, (why, palette.muted))
     return row(width, left, right, base)
 
 
 def second_line(hit: Hit, width: int, look: Look, palette: Palette) -> Strip:
-    """A chunk's best line, and why it is here."""
+    """A chunk's best line."""
     base, left = _start(look, palette)
     left.append(("  ", Style.null()))
-    right: list[Part] = []
-    if width >= REASONS_FROM_WIDTH:
-        words = reasons(hit)
-        right = [(" · ".join(words) + " ", palette.muted)] if words else []
-    room = width - parts_width(left) - parts_width(right) - 1
-    return row(width, [*left, *_line_of(hit, room, look, palette)], right, base)
+    room = width - parts_width(left) - 1
+    return row(width, [*left, *_line_of(hit, room, look, palette)], base=base)
 
 
 def _start(look: Look, palette: Palette) -> tuple[Style, list[Part]]:

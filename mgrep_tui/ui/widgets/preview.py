@@ -136,9 +136,12 @@ class PreviewPane(Widget, can_focus=True):
     # --- drawing
 
     def render_line(self, y: int) -> Strip:
+        return self._line(y).apply_style(self.rich_style)
+
+    def _line(self, y: int) -> Strip:
         width = self.size.width
         if width < 4:
-            return blank(width, self.rich_style)
+            return blank(width)
         if self.shown is None:
             return self._hint_line(y, width)
         if y == 0:

@@ -1,0 +1,172 @@
+"""The program on the screen: starts it, keeps its theme, and ends it with the chosen hits.
+
+Imported late: only when the screen is really wanted. Nothing heavy is imported before the first paint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from mgrep_tui.errors import MgrepError
+from mgrep_tui.explorer.protocol import Explorer, SearchOptions, Session
+from mgrep_tui.model import Hit, Mode
+from mgrep_tui.ui.bindings import textual_keymap
+from mgrep_tui.ui.flow import DEBOUNCE_S, Ask
+from mgrep_tui.ui.keymap import rebound
+from mgrep_tui.ui.looks import CSS
+from mgrep_tui.ui.screens.main import MainScreen
+from mgrep_tui.ui.theme import DARK, OWN_THEMES, Palette, palette_of
+
+log = logging.getLogger(__name__)
+
+
+class MgrepApp(App[list[Hit]]):
+    """One main screen. `exit` with hits, or with None."""
+
+    CSS = CSS
+    TITLE = "mgrep-tui"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # From every screen; a priority, since a line to type in would take Ctrl+C to copy.
+        Binding("ctrl+c,ctrl+q", "leave", show=False, priority=True, id="quit"),
+    ]
+
+    def __init__(
+        self,
+        explorer: Explorer,
+        ask: Ask,
+        *,
+        theme: str = DARK.name,
+        keys: Mapping[str, str] | None = None,
+        session: Session | None = None,
+        debounce_s: float = DEBOUNCE_S,
+    ) -> None:
+        super().__init__()
+        self.animation_level = "none"
+        for each in OWN_THEMES:
+            self.register_theme(each)
+        self._complaints: list[str] = []
+        wanted = (session.theme if session else "") or theme
+        if wanted not in self.available_themes:
+            self._complaints.append(f"There is no theme '{wanted}'.")
+            wanted = DARK.name
+        self.theme = wanted
+        commands, wrong_keys = rebound(keys or {})
+        self._complaints += wrong_keys
+        self.set_keymap(textual_keymap(commands))
+        self.explorer = explorer
+        self._session = session
+        self.main = MainScreen(explorer, self.palette(), ask, commands, debounce_s)
+
+    def palette(self) -> Palette:
+        """The styles of the current theme."""
+        theme = self.current_theme
+        return palette_of({**theme.to_color_system().generate(), **theme.variables}, is_ansi=self.native_ansi_color)
+
+    def get_default_screen(self) -> MainScreen:
+        return self.main
+
+    def on_mount(self) -> None:
+        self.theme_changed_signal.subscribe(self, lambda _theme: self.main.repaint(self.palette()))
+        self._take_signals()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """After the first paint: the explorer starts beside the screen, since it imports what is heavy."""
+        self.explorer.subscribe(lambda: self.main.post(self._health_changed))
+        main = self.main
+        if self._session is not None:
+            main.share, main.has_preview = self._session.list_share, self._session.has_preview
+            main.pane.set_wraps(self._session.wraps)
+            main.restore_at = (self._session.cursor_path, self._session.cursor_line, 0)
+            if self._session.has_seen_hint:
+                main.presenter.hint_was_seen()
+            main.divide()
+        threading.Thread(target=self._start_explorer, name="start", daemon=True).start()
+        for text in self._complaints:
+            self.notify(text, severity="warning", markup=False)
+        self._health_changed()
+        main.presenter.start_page()
+        if not main.flow.ask.is_empty:
+            main.flow.search()
+
+    def _start_explorer(self) -> None:
+        try:
+            self.explorer.start()
+        except MgrepError as error:
+            failure = error
+            self.main.post(lambda: self.main.complain(failure))
+        except Exception as error:
+            log.exception("the explorer did not start")
+            failure = MgrepError(f"The index could not be opened: {error}.", "The log file has more.")
+            self.main.post(lambda: self.main.complain(failure))
+
+    def _health_changed(self) -> None:
+        from mgrep_tui.ui.actions.indexing import HealthPanel
+
+        self.main.presenter.health_changed(self.explorer.health())
+        if isinstance(self.screen, HealthPanel):
+            self.screen.refresh_rows()
+
+    def _take_signals(self) -> None:
+        """End in order when the terminal goes away or someone wants us gone."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is None:
+                continue
+            try:
+                loop.add_signal_handler(number, self.exit)
+            except (NotImplementedError, RuntimeError, ValueError):
+                return  # Windows, or not the main thread
+
+    def action_leave(self) -> None:
+        self.main.remember()
+        self.exit(None)
+
+    def on_unmount(self) -> None:
+        self.main.close_workers()
+
+
+def run(
+    explorer: Explorer,
+    *,
+    text: str = "",
+    mode: Mode | None = None,
+    options: SearchOptions | None = None,
+    restore: bool = True,
+    theme: str = DARK.name,
+    keys: Mapping[str, str] | None = None,
+    mouse: bool = True,
+    debounce_s: float = DEBOUNCE_S,
+) -> list[Hit] | None:
+    """Show the screen until it is left; the chosen hits, or None. Closes the explorer.
+
+    `text`, `mode` and `options` win over what is restored from the last session. Raises `MgrepError` when the screen ended by a fault;
+    the log has it.
+    """
+    session = explorer.load_session() if restore else None
+    ask = Ask(text, mode or Mode.SEMANTIC, options or SearchOptions())
+    if session is not None:
+        ask = Ask(text or session.text, mode or session.mode, options or session.options)
+        if text and text != session.text:
+            session = replace(session, cursor_path=b"")
+    app = MgrepApp(explorer, ask, theme=theme, keys=keys, session=session, debounce_s=debounce_s)
+    try:
+        hits = app.run(mouse=mouse)
+        if app.return_code == 0:
+            explorer.save_session(app.main.session())
+    finally:
+        explorer.close()
+    if app.return_code != 0:
+        raise MgrepError("The screen ended by a fault.", "The log file has more.")
+    return hits

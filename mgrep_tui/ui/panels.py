@@ -1,0 +1,177 @@
+"""The rows of the help, the palette, the health panel and the lists. Pure: from values to rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mgrep_tui.model import Health, IndexState, Skip, Symbol
+from mgrep_tui.text.sanitize import display_path
+from mgrep_tui.ui import words
+from mgrep_tui.ui.keymap import GROUPS, Command, shown_key
+from mgrep_tui.ui.pick import Pick
+from mgrep_tui.ui.strips import count, size_text, span_text
+from mgrep_tui.ui.widgets.choice_list import ChoiceRow, RolePart
+from mgrep_tui.ui.widgets.hit_rows import GLYPHS, PLAIN_GLYPH
+
+LABEL = 16
+
+
+def _keys(keys: Sequence[str]) -> str:
+    return "  ".join(shown_key(key) for key in keys)
+
+
+def help_rows(commands: Sequence[Command], width: int) -> list[ChoiceRow]:
+    """All keys, by group; then what cannot be a row of its own."""
+    is_wide = width >= 90
+    rows = [ChoiceRow((("Keys that work anywhere, and with the list or the preview in focus (F6)", "muted"),))]
+    for group in GROUPS:
+        rows += [ChoiceRow(), ChoiceRow(((group, "heading"),))]
+        for command in commands:
+            if command.group == group:
+                keys, pane_keys = _keys(command.keys), _keys(command.pane_keys)
+                text = command.help if is_wide else command.title
+                if is_wide:
+                    rows.append(ChoiceRow(((f"{keys:<22}", "key"), (f"{pane_keys:<14}", "accent"), (text, "text"))))
+                else:
+                    rows.append(ChoiceRow(((f"{text:<30.30} ", "text"), (f"{keys}  ", "key"), (pane_keys, "accent"))))
+    rows += [
+        ChoiceRow(),
+        ChoiceRow((("The mouse", "heading"),)),
+        ChoiceRow((("Click selects, double click opens, the right button marks, the wheel scrolls.", "text"),)),
+        ChoiceRow((("Hold Shift to select text with the terminal.", "text"),)),
+        ChoiceRow(),
+        ChoiceRow((("Other keys", "heading"),)),
+        ChoiceRow(
+            (('Under [ui.keys] in the configuration: open = "f4", or "open.pane" = "o" for the panes.', "text"),)
+        ),
+    ]
+    rows += [ChoiceRow(((f"{command.id:<18}", "accent"), (command.title, "muted"))) for command in commands]
+    return rows
+
+
+def palette_picks(commands: Sequence[Command]) -> list[Pick]:
+    """Every command with its keys."""
+    return [
+        Pick(command.title, _keys((*command.keys[:2], *command.pane_keys[:1])), command.id, lead=())
+        for command in commands
+        if command.id not in ("palette", "back")
+    ]
+
+
+def refine_picks(commands: Sequence[Command], possible: Sequence[tuple[str, str]]) -> list[Pick]:
+    """The refinements that are possible, as (command, what it would do)."""
+    known = {command.id: command for command in commands}
+    return [Pick(f"{known[name].title}  {what}".rstrip(), _keys(known[name].keys[:1]), name) for name, what in possible]
+
+
+def outline_picks(symbols: Sequence[Symbol]) -> list[Pick]:
+    return [
+        Pick(
+            symbol.name,
+            f"{symbol.container + '  ' if symbol.container else ''}{symbol.first_line + 1:>5}",
+            symbol,
+            lead=(
+                ("  " * min(4, symbol.container.count(".") + 1 if symbol.container else 0), "text"),
+                (GLYPHS.get(symbol.kind, PLAIN_GLYPH) + " ", "accent"),
+            ),
+        )
+        for symbol in symbols
+    ]
+
+
+def skip_picks(skips: Sequence[Skip]) -> list[Pick]:
+    return [
+        Pick(display_path(skip.path), skip.reason.value + (f", {skip.detail}" if skip.detail else ""), skip)
+        for skip in skips
+    ]
+
+
+def health_rows(health: Health, rates: Sequence[float], now: float) -> list[ChoiceRow]:
+    """The whole panel. Actions have the id of their command, or `rebuild:PART`, as value."""
+    rows = [ChoiceRow(), *_state_rows(health, rates, now), ChoiceRow()]
+    rows += [_coverage("files", health.files_indexed, health.files_total, "in the n-gram index")]
+    rows += [_coverage("chunked", health.files_chunked, health.files_total, count(health.chunks, "chunk"))]
+    rows += [_coverage("meaning", health.vectors, health.chunks, "of the chunks have vectors")]
+    if health.deep_vectors:
+        rows += [_coverage("deep", health.deep_vectors, health.chunks, "also by the transformer")]
+    rows += [ChoiceRow()]
+    if health.skipped:
+        text = " · ".join(f"{number:,} {reason}" for reason, number in health.skipped)
+        rows.append(_pair("not searched", text, "warning", value="skipped"))
+    rows.append(_pair("watcher", health.watcher, "text" if health.watcher.startswith("watching") else "warning"))
+    if health.branch or health.commit:
+        rows.append(_pair("git", f"{health.branch} {health.commit[:10]} · {count(health.dirty, 'changed file')}"))
+    if health.text_bytes:
+        rows.append(_pair("text", size_text(health.text_bytes)))
+    if health.index_bytes:
+        total = sum(size for _, size in health.index_bytes)
+        text = " · ".join(f"{part} {size_text(size)}" for part, size in health.index_bytes)
+        rows.append(_pair("on disk", f"{size_text(total)}: {text}"))
+    rows += [_pair(f"model, {tier}", text) for tier, text in health.models]
+    rows += [_pair(label, text) for label, text in health.metrics]
+    if health.languages:
+        rows.append(_pair("languages", " · ".join(f"{name} {number:,}" for name, number in health.languages[:6])))
+    if health.last_error:
+        rows.append(_pair("last error", health.last_error, "error"))
+    if health.events:
+        rows += [ChoiceRow(), ChoiceRow((("Lately", "heading"),))]
+        rows += [ChoiceRow((("  " + text, "muted"),)) for text in health.events[:6]]
+    is_paused = health.state is IndexState.PAUSED
+    rows += [ChoiceRow(), ChoiceRow((("Actions", "heading"),))]
+    rows += [
+        ChoiceRow((("Go on with indexing" if is_paused else "Pause indexing", "text"),), (), "pause"),
+        ChoiceRow((("Files not searched, and why", "text"),), (), "skipped"),
+        ChoiceRow((("Build the n-gram index anew", "text"),), (), "rebuild:ngrams"),
+        ChoiceRow((("Build the keywords anew", "text"),), (), "rebuild:keywords"),
+        ChoiceRow((("Build the vectors anew", "text"),), (), "rebuild:vectors"),
+        ChoiceRow((("Build everything anew", "text"),), (), "rebuild:all"),
+        ChoiceRow((("Open the log", "text"),), (), "log"),
+    ]
+    return rows
+
+
+def _state_rows(health: Health, rates: Sequence[float], now: float) -> list[ChoiceRow]:
+    role = {IndexState.READY: "good", IndexState.BROKEN: "error", IndexState.INDEXING: "accent"}.get(
+        health.state, "warning"
+    )
+    state: list[RolePart] = [(f"{'index':<{LABEL}}", "muted"), (health.state.value, role)]
+    if health.phase:
+        state.append((f" · {health.phase}", "text"))
+    rows = [ChoiceRow(tuple(state), ((f"generation {health.generation}", "muted"),))]
+    if health.state is IndexState.INDEXING and health.files_total:
+        done = health.files_total - health.files_pending
+        text = f" {done:,} of {count(health.files_total, 'file')}"
+        rows.append(
+            ChoiceRow(((" " * LABEL, "muted"), (words.bar(done / health.files_total, 24), "accent"), (text, "text")))
+        )
+        left = f" · {span_text(health.eta_s)} left" if health.eta_s is not None else ""
+        spark = words.sparkline(rates, 24)
+        rows.append(
+            ChoiceRow(
+                (
+                    (" " * LABEL, "muted"),
+                    (f"{spark:<24}", "accent"),
+                    (f" {health.rate_per_s:,.0f} files a second{left}", "muted"),
+                )
+            )
+        )
+    if health.checked_at is not None:
+        rows.append(_pair("disk", f"checked {span_text(max(0.0, now - health.checked_at))} ago"))
+    return rows
+
+
+def _pair(label: str, text: str, role: str = "text", value: object = None) -> ChoiceRow:
+    return ChoiceRow(((f"{label:<{LABEL}}"[:LABEL], "muted"), (text, role)), (), value)
+
+
+def _coverage(label: str, done: int, total: int, what: str) -> ChoiceRow:
+    share = done / total if total else 0.0
+    role = "good" if total and done >= total else "accent"
+    return ChoiceRow(
+        (
+            (f"{label:<{LABEL}}", "muted"),
+            (words.bar(share, 12), role),
+            (f" {share:>4.0%} ", "text"),
+            (f"{done:,} of {total:,} · {what}", "muted"),
+        )
+    )

@@ -1,0 +1,364 @@
+"""The main screen: lays out the panes, hands messages on, and runs commands. What commands do is in `ui.actions`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal
+from textual.css.query import NoMatches
+from textual.message import Message
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from mgrep_tui.errors import MgrepError
+from mgrep_tui.explorer.protocol import Explorer, Preview, Session, Variant
+from mgrep_tui.model import Hit
+from mgrep_tui.settings.state import PastQuery
+from mgrep_tui.ui import layout
+from mgrep_tui.ui.actions import handlers
+from mgrep_tui.ui.background import Newest
+from mgrep_tui.ui.bindings import SCREEN_BINDINGS
+from mgrep_tui.ui.completion import Completions
+from mgrep_tui.ui.flow import Ask, Flow
+from mgrep_tui.ui.keymap import Command
+from mgrep_tui.ui.marks import Marks
+from mgrep_tui.ui.preview_feed import PreviewFeed, Wish
+from mgrep_tui.ui.results import HitKey, Results, key_of
+from mgrep_tui.ui.screens.presenter import Presenter
+from mgrep_tui.ui.strips import said
+from mgrep_tui.ui.theme import Palette
+from mgrep_tui.ui.widgets.bars import Bar, Rule, Splitter
+from mgrep_tui.ui.widgets.choice_list import ChoiceList
+from mgrep_tui.ui.widgets.code_lines import Lit, lit_by
+from mgrep_tui.ui.widgets.filter_row import FilterRow
+from mgrep_tui.ui.widgets.preview import PreviewPane
+from mgrep_tui.ui.widgets.query_input import QueryInput
+from mgrep_tui.ui.widgets.result_list import ResultList
+
+log = logging.getLogger(__name__)
+
+
+class Later(Message):
+    """Something to be done in the screen's thread."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        super().__init__()
+        self.call = call
+
+
+class MainScreen(Screen[None]):
+    """Owns the flow of the query, the marks and the panes. Implements `flow.Host`."""
+
+    BINDINGS = SCREEN_BINDINGS
+
+    def __init__(
+        self, explorer: Explorer, palette: Palette, ask: Ask, commands: tuple[Command, ...], debounce_s: float
+    ) -> None:
+        super().__init__()
+        self.explorer = explorer
+        self.palette = palette
+        self.commands = commands
+        self.marks = Marks()
+        self.flow = Flow(explorer, self, ask, debounce_s)
+        self.feed = PreviewFeed(explorer, self.post, self._preview_arrived)
+        self.asking = Newest("questions")  # completions, suggestions, lists
+        self.copying = Newest("clipboard")
+        self.step = layout.Step.WIDE
+        self.share = layout.DEFAULT_SHARE
+        self.has_preview = True
+        self.is_touched = False  # the cursor was moved by hand since the query changed
+        self.restore_at: HitKey | None = None
+        self.presenter = Presenter(self)
+        self.completions = Completions(self)
+        self._handlers = handlers(self)
+
+    # --- parts
+
+    def compose(self) -> ComposeResult:
+        palette = self.palette
+        yield Bar("title")
+        with Horizontal(id="query-row"):
+            yield Bar("prompt")
+            query = QueryInput(palette, lambda text: self.explorer.chips(text, self.flow.ask.mode))
+            query.cursor_blink = False
+            yield query
+            yield Bar("mode")
+        yield Bar("summary")
+        yield FilterRow(palette)
+        yield Rule(palette, "rule-top", "┬")
+        with Container(id="body"):
+            with Container(id="left"):
+                yield ResultList(palette, self.marks, self.explorer.flags_of)
+                yield ChoiceList(palette, "start")
+            yield Splitter(palette)
+            yield PreviewPane(palette)
+        yield Rule(palette, "rule-bottom", "┴")
+        yield Bar("status")
+        yield Bar("footer")
+        yield ChoiceList(palette, "completions")
+        yield Static(
+            f"The window is too small: {layout.MIN_WIDTH} × {layout.MIN_HEIGHT} is needed.", id="tiny", markup=False
+        )
+
+    def on_mount(self) -> None:
+        self.query_input = self.query_one(QueryInput)
+        self.list = self.query_one(ResultList)
+        self.pane = self.query_one(PreviewPane)
+        self.start_list = self.query_one("#start", ChoiceList)
+        self.filter_row = self.query_one(FilterRow)
+        self.completion_list = self.query_one("#completions", ChoiceList)
+        self.query_input.set_text(self.flow.ask.text)
+        self.query_input.relight()
+        self.query_input.focus()
+        self.presenter.all()
+        self.presenter.start_page()
+
+    def repaint(self, palette: Palette) -> None:
+        """The theme has changed."""
+        self.palette = palette
+        for widget in self.query("*"):
+            if hasattr(widget, "set_palette"):
+                widget.set_palette(palette)
+        self.presenter.all()
+
+    # --- layout
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.step = layout.step_of(event.size.width, event.size.height)
+        self.divide()
+
+    def divide(self) -> None:
+        """Give the panes their places."""
+        width, height = self.size
+        for step in layout.Step:
+            self.set_class(step is self.step, f"-{step.value}")
+        self.set_class(not self.has_preview and self.step is not layout.Step.NARROW, "-no-preview")
+        is_beside = self.step is layout.Step.WIDE and self.has_preview
+        left = self.query_one("#left")
+        columns = layout.list_width(width, self.share)
+        left.styles.width = columns if is_beside else "1fr"
+        self.pane.styles.height = layout.preview_height(height - 7) if self.step is layout.Step.MEDIUM else "1fr"
+        for rule in self.query(Rule):
+            rule.join_at(columns if is_beside else None)
+        if self.is_mounted:
+            self.presenter.all()
+
+    # --- the flow's host
+
+    def after(self, seconds: float, call: Callable[[], None]) -> Timer:
+        return self.set_timer(seconds, call)
+
+    def post(self, call: Callable[[], None]) -> None:
+        self.post_message(Later(call))
+
+    def on_later(self, message: Later) -> None:
+        message.call()
+
+    def results_replaced(self, results: Results, *, is_same_query: bool) -> None:
+        keep = self.restore_at
+        if keep is None and self.list.hit is not None and (self.is_touched or is_same_query):
+            keep = key_of(self.list.hit)
+        self.list.show(results, keep, self.presenter.path_words())
+        if len(results):
+            self.restore_at = None
+        found_again = keep is not None and results.find(keep) is not None
+        self.is_touched = self.is_touched and found_again
+        self.set_class(not len(results), "-starting")
+        if not len(results):
+            self.presenter.start_page()
+
+    def results_grown(self, has_moved: bool) -> None:
+        self.list.grown(has_moved)
+
+    def results_old(self) -> None:
+        self.list.dim()
+
+    def state_changed(self) -> None:
+        if not self.flow.is_searching and self.flow.error is None:
+            self.list.undim()
+        self.presenter.query_changed()
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is under way: what is on the screen stays. For tests."""
+        return self.flow.is_idle and self.feed.is_idle and self.asking.is_idle and self.copying.is_idle
+
+    # --- commands
+
+    def action_perform(self, command: str) -> None:
+        self.perform(command)
+
+    def perform(self, command: str) -> None:
+        """Run a command by its id. What goes wrong becomes a toast."""
+        try:
+            if not self.completions.takes(command):
+                self._handlers[command]()
+        except MgrepError as error:
+            self.complain(error)
+
+    def complain(self, error: MgrepError) -> None:
+        self.app.notify(said(str(error)), severity="error", markup=False, timeout=6)
+
+    def tell(self, text: str) -> None:
+        self.app.notify(said(text), markup=False, timeout=3)
+
+    def ask_again(self, ask: Ask, *, is_refinement: bool = False) -> None:
+        """Take another query, put it into the box, and search at once."""
+        self.remember()
+        self.is_touched = False
+        with self.query_input.prevent(Input.Changed):
+            self.query_input.set_text(ask.text)
+        self.flow.change(replace(ask, text=self.query_input.value), is_refinement=is_refinement)
+        self.query_input.relight()
+        self.presenter.all()
+
+    def remember(self) -> None:
+        """Put the query into the history, if it has found something or was used."""
+        ask = self.flow.shown_ask
+        if ask is not None and ask.text.strip() and len(self.flow.results):
+            self.explorer.remember(PastQuery(ask.text, ask.mode))
+
+    # --- messages of the parts
+
+    @on(Input.Changed, "#query")
+    def _edited(self, event: Input.Changed) -> None:
+        event.stop()
+        was_pasted, self.query_input.was_pasted = self.query_input.was_pasted, False
+        if not event.value and self.flow.ask.text:
+            self.remember()
+        self.flow.typed(event.value)
+        if was_pasted:
+            self.flow.hurry()
+        self.query_input.relight()
+        self.presenter.query_changed()
+        self.completions.typed()
+
+    @on(ResultList.Moved)
+    def _moved(self) -> None:
+        self.show_hit()
+        self.presenter.status()
+
+    def show_hit(self) -> None:
+        """Preview what is under the cursor."""
+        hit = self.list.hit
+        if hit is not None:
+            asked = self.flow.shown_ask or self.flow.ask
+            lit = lit_by(hit, self.flow.results.hits_of(hit.path), self.explorer.words(asked.text, asked.mode))
+            self.wish(Wish(hit.path, hit.line, hit.column, lit, jumps=True))
+        elif isinstance(self.start_list.value, bytes):
+            self.wish(Wish(self.start_list.value, 0, 0, Lit(), jumps=True))
+        else:
+            self.feed.forget()
+            self.presenter.hint()
+
+    def wish(self, wish: Wish) -> None:
+        self.feed.wish(wish, self.pane.body_height or 20, max(20, self.pane.size.width))
+
+    def _preview_arrived(self, wish: Wish, preview: Preview) -> None:
+        self.pane.show(preview, wish.lit, jumps=wish.jumps)
+
+    @on(PreviewPane.Needed)
+    def _scrolled_out(self, event: PreviewPane.Needed) -> None:
+        if self.pane.shown is not None:
+            self.wish(Wish(self.pane.shown.path, event.line, 0, self.pane.lit, jumps=False))
+
+    @on(ResultList.Chosen)
+    def _double_clicked(self) -> None:
+        self.perform("open")
+
+    @on(ResultList.MarkAsked)
+    def _right_clicked(self) -> None:
+        self.perform("mark")
+
+    @on(PreviewPane.Chosen)
+    def _line_clicked(self, event: PreviewPane.Chosen) -> None:
+        shown = self.pane.shown
+        if shown is not None:
+            self.open([Hit(shown.path, event.line, 0, "")])
+
+    def open(self, hits: list[Hit]) -> None:
+        """Open places in the editor."""
+        from mgrep_tui.ui.opening import open_hits
+
+        self.remember()
+        try:
+            open_hits(self, hits)
+        except MgrepError as error:
+            self.complain(error)
+
+    @on(ChoiceList.Moved, "#start")
+    def _start_moved(self) -> None:
+        self.show_hit()
+
+    @on(ChoiceList.Chosen, "#start")
+    def _start_chosen(self, event: ChoiceList.Chosen) -> None:
+        self.take(event.value)
+
+    @on(ChoiceList.Chosen, "#completions")
+    def _completion_chosen(self, event: ChoiceList.Chosen) -> None:
+        self.completions.accept(str(event.value))
+
+    def take(self, value: object) -> None:
+        """Do what a row of the start page stands for."""
+        ask = self.flow.ask
+        if isinstance(value, PastQuery):
+            self.ask_again(replace(ask, text=value.text, mode=value.mode))
+        elif isinstance(value, Variant):
+            self.ask_again(Ask(value.text, value.mode, value.options), is_refinement=True)
+        elif isinstance(value, bytes):
+            self.open([Hit(value, 0, 0, "")])
+
+    @on(FilterRow.Chosen)
+    def _filter_chosen(self, event: FilterRow.Chosen) -> None:
+        item = event.item
+        if item.command:
+            self.perform(item.command)
+        elif item.chip is not None:
+            from mgrep_tui.ui.refine import without
+
+            self.ask_again(replace(self.flow.ask, text=without(self.flow.ask.text, item.chip)), is_refinement=True)
+        elif item.adds:
+            self.perform("filters")
+            self.query_input.set_text(f"{self.flow.ask.text.rstrip()} {item.adds}".lstrip())
+
+    @on(Splitter.Dragged)
+    def _dragged(self, event: Splitter.Dragged) -> None:
+        if self.step is layout.Step.WIDE:
+            self.share = layout.share_of(self.size.width, event.x)
+            self.divide()
+
+    # --- kept between runs
+
+    def session(self) -> Session:
+        hit = self.list.hit
+        ask = self.flow.ask
+        return Session(
+            text=ask.text,
+            mode=ask.mode,
+            options=replace(ask.options, like=None),
+            cursor_path=hit.path if hit else b"",
+            cursor_line=hit.line if hit else 0,
+            list_share=self.share,
+            has_preview=self.has_preview,
+            wraps=self.pane.wraps,
+            theme=self.app.theme,
+            has_seen_hint=True,
+        )
+
+    def close_workers(self) -> None:
+        self.flow.stop()
+        self.feed.close()
+        self.asking.close()
+        self.copying.close()
+
+    def part(self, name: str) -> Bar | None:
+        """A bar by its id; None while the screen is not yet there."""
+        try:
+            return self.query_one(f"#{name}", Bar)
+        except NoMatches:
+            return None
