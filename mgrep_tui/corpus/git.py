@@ -28,7 +28,6 @@ HARDENED = (
     "-c", "safe.directory=*",
     "--no-optional-locks",
     "--no-pager",
-    "--literal-pathspecs",
 )  # fmt: skip
 # Variables of git that say where the user's own configuration is; every other GIT_ variable could point git elsewhere or start a program.
 _KEPT_VARIABLES = frozenset(

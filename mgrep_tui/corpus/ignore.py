@@ -9,6 +9,7 @@ Tested against git itself, pattern by pattern.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -74,25 +75,36 @@ _LAZY_STAR = b"[^/]*?"
 _FOLDERS = b"(?:.*/)?"
 _LAZY_FOLDERS = b"(?:.*?/)??"
 _ANYTHING = b".*"
-_LAZY = {_STAR: _LAZY_STAR, _FOLDERS: _LAZY_FOLDERS}
 
 
 def translate(pattern: bytes) -> bytes:
     """A pattern as the source of a bytes regular expression for the whole of what it is matched with (to be used with DOTALL).
 
-    A wildcard and the fixed text up to the next wildcard become an atomic group that takes the first place that fits: what follows fits
-    behind a later place only if it fits behind the first. So a hostile `*a*a*a*a*a*b` costs linear time, not a power of the length.
+    A hostile `*a*a*a*a*a*b` must not cost a power of the length: a star and the fixed text up to the next star become an atomic group that
+    takes the first place that fits, since what follows fits behind a later place only if it fits behind the first. In the same way
+    `**/` takes the first whole parts that fit what stands before the next `**`.
     """
     tokens = _tokens(pattern)
-    wild = [index for index, token in enumerate(tokens) if token in _LAZY or token == _ANYTHING]
-    out: list[bytes] = tokens[: wild[0]] if wild else tokens
-    for index, following in zip(wild, [*wild[1:], None], strict=True):
-        segment = tokens[index + 1 : following]
+    crossings = [index for index, token in enumerate(tokens) if token in (_FOLDERS, _ANYTHING)]
+    out = _calm_stars(tokens[: crossings[0] if crossings else None])
+    for index, following in zip(crossings, [*crossings[1:], None], strict=False):
+        unit = _calm_stars(tokens[index + 1 : following])
         if following is None:
-            out += [tokens[index], *segment]
+            out += [tokens[index], *unit]
         else:
-            out += [b"(?>", _LAZY[tokens[index]], *segment, b")"]
+            out += [b"(?>", _LAZY_FOLDERS, *unit, b")"]
     return b"".join(out)
+
+
+def _calm_stars(tokens: list[bytes]) -> list[bytes]:
+    """Tokens without `**`, every star but the last in an atomic group with the text behind it."""
+    stars = [index for index, token in enumerate(tokens) if token == _STAR]
+    if len(stars) < 2:
+        return tokens
+    out = tokens[: stars[0]]
+    for star, following in itertools.pairwise(stars):
+        out += [b"(?>", _LAZY_STAR, *tokens[star + 1 : following], b")"]
+    return [*out, *tokens[stars[-1] :]]
 
 
 def _tokens(pattern: bytes) -> list[bytes]:
