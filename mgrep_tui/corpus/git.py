@@ -38,6 +38,10 @@ TIMEOUT_S = 60.0
 _POLL_S = 0.05
 
 
+class NothingFoundError(UnreadableError):
+    """Git ended with code 1 and no message: it was asked for something and there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """Where a work tree stands. `commit` is empty before the first commit, `branch` is empty when HEAD is detached."""
@@ -155,6 +159,8 @@ class GitProcess:
             self.kill()
             raise UnreadableError(f"git answered with more than {self._max_bytes / 1e6:.0f} MB.")
         code = self._process.wait()
+        if code == 1 and not self._errors:
+            raise NothingFoundError("git found nothing.")
         if code != 0:
             lines = self._errors.decode("utf-8", "replace").splitlines()
             raise UnreadableError(f"git failed: {lines[-1] if lines else f'code {code}'}")
