@@ -62,7 +62,7 @@ def status(arguments: argparse.Namespace) -> int:
 
 def clean(arguments: argparse.Namespace) -> int:
     """Remove the index; a copy that is running on it is left alone and said."""
-    from mgrep_tui.index import clean as remove
+    from mgrep_tui.index.inspect import clean as remove
 
     context = prepare(arguments, prefers_git_root=True)
     folder = context.folders.index_of(context.root.path)

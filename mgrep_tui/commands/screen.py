@@ -34,7 +34,7 @@ def open_screen(arguments: argparse.Namespace) -> int:
     try:
         chosen = run(
             explorer,
-            text=arguments.query,
+            text=arguments.query or "",
             mode=Mode(arguments.mode) if arguments.mode else None,
             options=SearchOptions(ratio=settings.semantic.ratio, case=settings.regex.case),
             restore=settings.ui.restore and not arguments.no_restore,
@@ -42,8 +42,9 @@ def open_screen(arguments: argparse.Namespace) -> int:
             keys=settings.ui.keys,
             mouse=settings.ui.mouse,
         )
-    finally:
+    except BaseException:
         explorer.close()
+        raise
     if chosen and (arguments.print_hits or not sys.stdout.isatty()):
         _print(chosen)
     if chosen is None:

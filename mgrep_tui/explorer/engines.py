@@ -19,7 +19,7 @@ from mgrep_tui.embedding.deep import DeepTier
 from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
 from mgrep_tui.explorer.completions import completions_of
 from mgrep_tui.explorer.protocol import SearchOptions
-from mgrep_tui.index.as_is import open_as_is
+from mgrep_tui.index.as_is import IndexAsIs
 from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.worker import IndexWorker
 from mgrep_tui.jobs.cancel import CancelToken
@@ -81,7 +81,7 @@ class Engines:
         """Open what is there; with `works` also keep it true from now on. Call once."""
         self._on_change = on_change
         if not works:
-            self._index = open_as_is(self._root, self._settings, self._folders, semantic=self._semantic_wanted)
+            self._index = IndexAsIs(self._root, self._folders, semantic=self._semantic_wanted)
             return
         worker = IndexWorker(
             self._root, self._settings, self._folders, semantic=self._semantic_wanted, watch=self._watch
