@@ -29,7 +29,7 @@ _MAX_CODE_LINES = 60
 _MAX_NAME_CHARS = 80
 _PACKAGE_LIMIT_S = 180
 
-_GRAMMARS = {
+GRAMMARS = {
     ".py": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript", ".ts": "typescript",
     ".tsx": "tsx", ".go": "go", ".rs": "rust", ".rb": "ruby", ".php": "php", ".lua": "lua", ".java": "java", ".c": "c", ".h": "cpp",
     ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hpp": "cpp", ".hh": "cpp", ".hxx": "cpp", ".kt": "kotlin", ".scala": "scala",
@@ -86,7 +86,7 @@ def _query(grammar: str, source: str) -> Query:
 
 def pairs_of_file(package: str, path: str, content: bytes) -> Iterator[Pair]:
     """The pairs of one file, in its order."""
-    grammar = _GRAMMARS.get(Path(path).suffix.lower())
+    grammar = GRAMMARS.get(Path(path).suffix.lower())
     if grammar is None:
         return
     root = get_parser(cast(SupportedLanguage, grammar)).parse(content).root_node
