@@ -15,6 +15,7 @@ from mgrep_tui.errors import UnreadableError
 from mgrep_tui.jobs.cancel import CancelToken
 
 TIMEOUT_S = 5.0
+_STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +34,10 @@ def work_tree_state(root: Root, cancel: CancelToken | None = None, timeout_s: fl
     if not root.is_git:
         return GitState()
     try:
+        only_below = ("--", ".") if root.prefix else ()
         output = git.run(
             root.path,
-            (
-                "status",
-                "--porcelain=v1",
-                "-z",
-                "--no-renames",
-                "--untracked-files=all",
-                "--ignore-submodules=all",
-                "--",
-                ".",
-            ),
+            (*_STATUS, *only_below),
             cancel,
             timeout_s=timeout_s,
             config=_without_filters(root, cancel, timeout_s),
