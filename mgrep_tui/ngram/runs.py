@@ -309,7 +309,8 @@ def _pieces(joined: Array, positions: Array, lengths: Array) -> list[tuple[Array
         end = position + length
         start = position
         while start < end:
-            stop = min(end, start + PIECE_BYTES)
+            stop = start + PIECE_BYTES
+            stop = end if stop >= end else _character_before(joined, stop)
             if size + stop - start > PIECE_BYTES:
                 close()
             starts.append(start)

@@ -196,6 +196,9 @@ class _Parser:
             self.at += 1
         elif found := self._take(_FLAGS):
             if found[2] == ")":
+                if self._peek() in ("*", "+", "?", "{"):
+                    # RE2 repeats what stands before the flags.
+                    raise NotUnderstood
                 return _EMPTY
         elif text.startswith(("(?=", "(?!"), self.at):
             self.at += 3

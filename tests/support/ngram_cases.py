@@ -1,7 +1,7 @@
 """Texts and patterns for the fuzz tests of the n-gram index, made from a random source so that a seed repeats them.
 
-Patterns come from the texts (whole words, changed case, mutated) and from the grammar of the syntax; texts are made of few words and letters,
-so that patterns match often and grams meet in many ways.
+Patterns come from the texts (whole words, changed case, mutated) and from the grammar of the syntax; texts are made of few words and
+letters, so that patterns match often and grams meet in many ways.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ import re
 from random import Random
 
 WORDS = [
-    "foo", "bar", "foobar", "foo_bar", "needle", "kelvin", "\u212aelvin", "mask", "ma\u017f\u212a", "class", "Class", "return", "self", "if (x)",
-    "->", "::", "{}", "0x1f", "é", "É", "école", "ÉCOLE", "привет", "ПРИВЕТ", "Straße", "STRASSE", "ẞ", "ſs", "İstanbul", "ısı", "ΣΑΣ", "σας",
-    "ǆ", "ǅ", "漢字", "\U00010400", "\U00010428", "a", "b", "ab", "ba", "aab", "k", "s", "K", "S", "_", " ", "  ", "\t", ".", "(", ")", "[", "]",
+    "foo", "bar", "foobar", "foo_bar", "needle", "kelvin", "\u212aelvin", "mask", "ma\u017f\u212a", "class", "Class", "return", "self",
+    "if (x)",
+    "->", "::", "{}", "0x1f", "é", "É", "école", "ÉCOLE", "привет", "ПРИВЕТ", "Straße", "STRASSE", "ẞ", "ſs", "İstanbul", "ısı", "ΣΑΣ",
+    "σας",
+    "ǆ", "ǅ", "漢字", "\U00010400", "\U00010428", "a", "b", "ab", "ba", "aab", "k", "s", "K", "S", "_", " ", "  ", "\t", ".", "(",
+    ")", "[", "]",
     "{", "}", "*", "+", "?", "|", "^", "$", "\\", "µ", "μ", "Å", "\u212b", "å", "ﬅ", "ﬆ", "Ω", "\u2126", "ω", "1", "22", "-", "#", "\u00a0",
 ]  # fmt: skip
 RAW = [
@@ -30,11 +33,13 @@ RAW = [
     b"\xe2\x80\xa8",
 ]
 CLASSES = [
-    "[ab]", "[a-c]", "[^a]", "[0-9]", "[0-9a-f]", "[ks]", "[KS]", "[éÉ]", "[α-ω]", "[a\\]b]", "[]a]", "[^]a]", "[\\w-]", "[[:alpha:]_]", "[.*]",
+    "[ab]", "[a-c]", "[^a]", "[0-9]", "[0-9a-f]", "[ks]", "[KS]", "[éÉ]", "[α-ω]", "[a\\]b]", "[]a]", "[^]a]", "[\\w-]", "[[:alpha:]_]",
+    "[.*]",
     "[\\x61k]", "[a-zA-Z_]", "[\\d.]", "[sſ]", "[-a]", "[a-]", "[\\n]", "[а-п]", "[\\pL]", "[{}]",
 ]  # fmt: skip
 ATOMS = [
-    ".", "\\w", "\\d", "\\s", "\\W", "\\D", "\\S", "\\pL", "\\p{Greek}", "\\PL", "\\x61", "\\x{212a}", "\\x{e9}", "\\t", "\\.", "\\(", "\\Qfoo_\\E",
+    ".", "\\w", "\\d", "\\s", "\\W", "\\D", "\\S", "\\pL", "\\p{Greek}", "\\PL", "\\x61", "\\x{212a}", "\\x{e9}", "\\t", "\\.", "\\(",
+    "\\Qfoo_\\E",
     "\\Q.*\\E", "(?:)", "()",
 ]  # fmt: skip
 PLACES = ["^", "$", "\\b", "\\B", "\\A", "\\z"]
