@@ -37,7 +37,7 @@ def empty_query(
     if shows_hint or not (history or changed):
         rows += [text_row(("Type what you are looking for.", "strong"))]
         rows += [
-            text_row(("In words, or as a regular expression: F2 switches. F1 shows all keys.", "muted")),
+            text_row(("In words, or as a regular expression (F2).", "muted")),
             ChoiceRow(),
         ]
     if health.state in (IndexState.OPENING, IndexState.INDEXING):
@@ -67,6 +67,7 @@ def no_hits(
 ) -> list[ChoiceRow]:
     """Nothing was found: in what, and what to try. `is_asking`: the suggestions are still being counted."""
     rows = [ChoiceRow(), *(text_row(*line) for line in words.no_hits(outcome, health, mode)), ChoiceRow()]
+    variants = [variant for variant in variants if variant.hits != 0]
     if variants:
         keys = by_id()["variant"].keys
         hint = f"  {shown_key(keys[0])} takes the first" if keys else ""

@@ -9,7 +9,7 @@ ModalScreen { background: $background 55%; align: center middle; }
 #prompt { width: 3; height: 1; }
 #query { width: 1fr; height: 1; border: none; padding: 0; background: $background; background-tint: $background 0%; }
 #query:focus { border: none; background: $background; background-tint: $background 0%; }
-QueryInput > .input--cursor { background: $foreground; color: $background; text-style: none; }
+QueryInput > .input--cursor { background: $background; color: $foreground; text-style: reverse; }
 QueryInput > .input--placeholder { color: $text-muted; text-style: none; }
 QueryInput > .input--selection { background: $accent 40%; }
 #mode { width: 34; height: 1; }

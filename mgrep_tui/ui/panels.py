@@ -13,7 +13,7 @@ from mgrep_tui.ui.strips import count, size_text, span_text
 from mgrep_tui.ui.widgets.choice_list import ChoiceRow, RolePart
 from mgrep_tui.ui.widgets.hit_rows import GLYPHS, PLAIN_GLYPH
 
-LABEL = 16
+LABEL = 20
 
 
 def _keys(keys: Sequence[str]) -> str:
@@ -23,7 +23,7 @@ def _keys(keys: Sequence[str]) -> str:
 def help_rows(commands: Sequence[Command], width: int) -> list[ChoiceRow]:
     """All keys, by group; then what cannot be a row of its own."""
     is_wide = width >= 90
-    rows = [ChoiceRow((("Keys that work anywhere, and with the list or the preview in focus (F6)", "muted"),))]
+    rows = [ChoiceRow((("anywhere", "key"), (" · ", "muted"), ("in the list or preview (F6)", "accent")))]
     for group in GROUPS:
         rows += [ChoiceRow(), ChoiceRow(((group, "heading"),))]
         for command in commands:
@@ -88,7 +88,7 @@ def skip_picks(skips: Sequence[Skip]) -> list[Pick]:
 
 def health_rows(health: Health, rates: Sequence[float], now: float) -> list[ChoiceRow]:
     """The whole panel. Actions have the id of their command, or `rebuild:PART`, as value."""
-    rows = [ChoiceRow(), *_state_rows(health, rates, now), ChoiceRow()]
+    rows = [*_state_rows(health, rates, now), ChoiceRow()]
     rows += [_coverage("files", health.files_indexed, health.files_total, "in the n-gram index")]
     rows += [_coverage("chunked", health.files_chunked, health.files_total, count(health.chunks, "chunk"))]
     rows += [_coverage("meaning", health.vectors, health.chunks, "of the chunks have vectors")]
@@ -113,9 +113,6 @@ def health_rows(health: Health, rates: Sequence[float], now: float) -> list[Choi
         rows.append(_pair("languages", " · ".join(f"{name} {number:,}" for name, number in health.languages[:6])))
     if health.last_error:
         rows.append(_pair("last error", health.last_error, "error"))
-    if health.events:
-        rows += [ChoiceRow(), ChoiceRow((("Lately", "heading"),))]
-        rows += [ChoiceRow((("  " + text, "muted"),)) for text in health.events[:6]]
     is_paused = health.state is IndexState.PAUSED
     rows += [ChoiceRow(), ChoiceRow((("Actions", "heading"),))]
     rows += [
@@ -127,6 +124,9 @@ def health_rows(health: Health, rates: Sequence[float], now: float) -> list[Choi
         ChoiceRow((("Build everything anew", "text"),), (), "rebuild:all"),
         ChoiceRow((("Open the log", "text"),), (), "log"),
     ]
+    if health.events:
+        rows += [ChoiceRow(), ChoiceRow((("Lately", "heading"),))]
+        rows += [ChoiceRow((("  " + text, "muted"),)) for text in health.events[:6]]
     return rows
 
 
@@ -141,9 +141,8 @@ def _state_rows(health: Health, rates: Sequence[float], now: float) -> list[Choi
     if health.state is IndexState.INDEXING and health.files_total:
         done = health.files_total - health.files_pending
         text = f" {done:,} of {count(health.files_total, 'file')}"
-        rows.append(
-            ChoiceRow(((" " * LABEL, "muted"), (words.bar(done / health.files_total, 24), "accent"), (text, "text")))
-        )
+        ahead, rest = words.bar(done / health.files_total, 24)
+        rows.append(ChoiceRow(((" " * LABEL, "muted"), (ahead, "accent"), (rest, "faint"), (text, "text"))))
         left = f" · {span_text(health.eta_s)} left" if health.eta_s is not None else ""
         spark = words.sparkline(rates, 24)
         rows.append(
@@ -161,7 +160,7 @@ def _state_rows(health: Health, rates: Sequence[float], now: float) -> list[Choi
 
 
 def _pair(label: str, text: str, role: str = "text", value: object = None) -> ChoiceRow:
-    return ChoiceRow(((f"{label:<{LABEL}}"[:LABEL], "muted"), (text, role)), (), value)
+    return ChoiceRow(((f"{label:<{LABEL}}"[: LABEL - 1] + " ", "muted"), (text, role)), (), value)
 
 
 def _coverage(label: str, done: int, total: int, what: str) -> ChoiceRow:
@@ -170,7 +169,7 @@ def _coverage(label: str, done: int, total: int, what: str) -> ChoiceRow:
     return ChoiceRow(
         (
             (f"{label:<{LABEL}}", "muted"),
-            (words.bar(share, 12), role),
+            *zip(words.bar(share, 12), (role, "faint"), strict=True),
             (f" {share:>4.0%} ", "text"),
             (f"{done:,} of {total:,} · {what}", "muted"),
         )

@@ -17,12 +17,10 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 CASES = {"smart": "smart case", "yes": "case counts", "no": "any case"}
 
 
-def bar(share: float, cells: int) -> str:
-    """A share as a bar of `cells` cells, in eighths."""
-    eighths = round(min(1.0, max(0.0, share)) * cells * 8)
-    full, rest = divmod(eighths, 8)
-    partial = "▏▎▍▌▋▊▉"[rest - 1] if rest else ""
-    return ("█" * full + partial).ljust(cells, "·")
+def bar(share: float, cells: int) -> tuple[str, str]:
+    """A share as a bar of `cells` cells: the part that is done and the rest. Full only when all is done."""
+    done = int(min(1.0, max(0.0, share)) * cells)
+    return "━" * done, "╌" * (cells - done)
 
 
 def sparkline(values: Sequence[float], cells: int) -> str:
@@ -81,7 +79,8 @@ def status(health: Health, width: int) -> Line:
         if health.files_total:
             done = health.files_total - health.files_pending
             share = done / health.files_total
-            parts.append((f"{bar(share, 8)} {share:.0%}", "accent"))
+            done_part, rest = bar(share, 8)
+            parts.append((f"{done_part}{rest} {share:.0%}", "accent"))
         if health.eta_s is not None and not is_short:
             parts.append((f"{span_text(health.eta_s)} left", "muted"))
     else:
@@ -120,9 +119,11 @@ def summary(outcome: Outcome | None, shown: int, files: int, mode: Mode, *, is_s
         line.append((DOT + "partial", "warning"))
     if outcome.vector_coverage is not None and outcome.vector_coverage < 0.9995 and not is_short:
         line.append((DOT + f"meaning for {outcome.vector_coverage:.0%}", "warning"))
-    if outcome.engine and not is_short:
+    if outcome.engine and number and not is_short:
         line.append((DOT + said(outcome.engine), "muted"))
-    if number or outcome.is_partial:
+    if not number:
+        line.append(("no hits", "text"))
+    if outcome.elapsed_ms:
         line.append((DOT + elapsed(outcome.elapsed_ms), "muted"))
     return line
 
@@ -187,7 +188,7 @@ CHEAT_SHEET: tuple[tuple[str, str], ...] = (
     ("What to type", ""),
     ("retry a failed upload", "what the code does, in words"),
     ('"exact words"', "these words in this order"),
-    ("/def \\w+_id/", "a regular expression, in either mode"),
+    ("/def \\w+_id/", "regular expression, in either mode"),
     ("lang:python", "only this language"),
     ("path:src/**  -path:tests", "only there, not there"),
     ("sym:parse  kind:method", "by name or kind of symbol"),

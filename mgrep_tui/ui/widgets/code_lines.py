@@ -11,7 +11,7 @@ from textual.strip import Strip
 from mgrep_tui.explorer.protocol import Preview
 from mgrep_tui.model import Hit, Span
 from mgrep_tui.text.cells import cell_width
-from mgrep_tui.ui.strips import MAX_SHOWN, Layer, Part, code_parts, row, skip_cells
+from mgrep_tui.ui.strips import MAX_SHOWN, Layer, Part, code_parts, parts_width, row, skip_cells
 from mgrep_tui.ui.theme import Palette
 
 CHANGE_BARS = {"added": "┃", "changed": "┃", "removed": "▁"}
@@ -77,7 +77,7 @@ def line_strips(
     room = width - numbers - 4
     if room <= 0:
         return [row(width, head, base=base)]
-    before = 0 if wraps else _shift(parts, text, offset, line, lit, room)
+    before = 0 if wraps else _shift(text, offset, line, lit, room)
     if before or offset:
         parts = [("…", palette.muted), *skip_cells(parts, before + 1 if before else 0)]
     if not wraps:
@@ -126,14 +126,15 @@ def _layers(preview: Preview, index: int, text: str, offset: int, lit: Lit, pale
     return layers
 
 
-def _shift(parts: Sequence[Part], text: str, offset: int, line: int, lit: Lit, room: int) -> int:
+def _shift(text: str, offset: int, line: int, lit: Lit, room: int) -> int:
     """How many cells of the cursor's line to leave out at its start, so that its first span can be seen."""
     spans = lit.spans.get(line, ())
     if line != lit.line or not spans:
         return 0
-    first = min(span.start for span in spans) - offset
+    span = min(spans, key=lambda each: each.start)
+    first, last = span.start - offset, span.end - offset
     if not 0 <= first <= len(text):
         return 0
     # The cells before the span, tabs counted as they are drawn.
-    at = sum(cell_width(piece) for piece, _ in code_parts(text[:first], Style.null(), ()))
-    return 0 if at < room - min(12, room // 3) else at - room // 3
+    at, end = (parts_width(code_parts(text[:place], Style.null(), ())) for place in (first, last))
+    return 0 if end < room or at < room // 2 else at - room // 3

@@ -188,7 +188,7 @@ class PreviewPane(Widget, can_focus=True):
         if any(first <= line < last for line in self.lit.spans):
             return row(1, [("◂", self._palette.accent)])
         is_seen = first < self.top + height and last > self.top
-        return row(1, [("┃" if is_seen else "│", self._palette.muted if is_seen else self._palette.faint)])
+        return row(1, [("┃" if is_seen else " ", self._palette.faint)])
 
     def _breadcrumb(self, width: int) -> Strip:
         assert self.shown is not None
@@ -213,5 +213,5 @@ class PreviewPane(Widget, can_focus=True):
         left, right = self._hint[y - top]
         if not right:
             return row(width, [("   " + left, self._palette.strong)])
-        size = min(26, width // 2)
+        size = min(24, width // 2)
         return row(width, [(f"   {left:<{size}} ", self._palette.accent), (right, self._palette.muted)])

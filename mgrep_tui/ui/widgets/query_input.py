@@ -10,9 +10,11 @@ from rich.highlighter import Highlighter
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Region
 from textual.widgets import Input
 
 from mgrep_tui.explorer.protocol import Chip
+from mgrep_tui.text.cells import cell_width
 from mgrep_tui.text.sanitize import sanitize
 from mgrep_tui.ui.theme import Palette
 
@@ -93,6 +95,12 @@ class QueryInput(Input, inherit_bindings=False):
     @property
     def chips(self) -> Sequence[Chip]:
         return self._lights.chips
+
+    def on_resize(self) -> None:
+        """Keep the cursor in sight."""
+        self.scroll_to_region(
+            Region(cell_width(self.value[: self.cursor_position]), 0, 1, 1), force=True, animate=False, immediate=True
+        )
 
     def relight(self) -> None:
         """Find the filters again: text or mode have changed."""
