@@ -36,22 +36,22 @@ def key_of(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
-def known_vectors(work: Path) -> dict[bytes, npt.NDArray[np.float16]]:
+def known_vectors(folder: Path) -> dict[bytes, npt.NDArray[np.float16]]:
     """What the teacher has said so far, by `key_of` the text."""
     found: dict[bytes, npt.NDArray[np.float16]] = {}
-    for shard in sorted((work / "teacher").glob("*.npz")):
+    for shard in sorted(folder.glob("*.npz")):
         with np.load(shard) as stored:
             found.update(zip((bytes(key) for key in stored["keys"]), stored["vectors"], strict=True))
     return found
 
 
-def teach(work: Path, texts: Iterable[str], limit: int) -> int:
-    """Encode up to `limit` texts, those with the smallest keys first, which is a sample that more texts hardly change; returns how many."""
-    folder = work / "teacher"
+def encode_once(folder: Path, texts: Sequence[str]) -> list[Vectors]:
+    """The teacher's vectors of texts; what is in the folder's shards is not asked again, what is new is added to them."""
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = sorted({key_of(text): text for text in texts}.items())[:limit]
-    known = known_vectors(work)
-    missing = [(key, text) for key, text in chosen if key not in known]
+    known = known_vectors(folder)
+    missing = sorted(
+        {key_of(text): text for text in texts if key_of(text) not in known}.items(), key=lambda item: len(item[1])
+    )
     if missing:
         teacher = Teacher()
         first = len(list(folder.glob("*.npz")))
@@ -60,4 +60,10 @@ def teach(work: Path, texts: Iterable[str], limit: int) -> int:
             vectors = teacher.encode([text for _, text in shard]).astype(np.float16)
             keys = np.array([list(key) for key, _ in shard], dtype=np.uint8)
             np.savez(folder / f"{number:04}.npz", keys=keys, vectors=vectors)
-    return len(chosen)
+            known.update(zip((key for key, _ in shard), vectors, strict=True))
+    return [known[key_of(text)].astype(np.float32) for text in texts]
+
+
+def sample(texts: Iterable[str], limit: int) -> list[str]:
+    """Up to `limit` of the texts: those with the smallest keys, a sample that further texts hardly change."""
+    return [text for _, text in sorted({key_of(text): text for text in texts}.items())[:limit]]

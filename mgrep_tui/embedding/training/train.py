@@ -22,7 +22,7 @@ from torch.nn import functional
 from mgrep_tui.embedding.pieces import Pieces
 from mgrep_tui.embedding.training.bags import Bags, Floats, Ints, append, drop, make_bags
 from mgrep_tui.embedding.training.corpus import header_of, load_corpus, looser_pairs
-from mgrep_tui.embedding.training.teacher import DIMENSION, Teacher, key_of, known_vectors, teach
+from mgrep_tui.embedding.training.teacher import DIMENSION, encode_once, key_of, known_vectors, sample
 from mgrep_tui.embedding.training.vocabulary import count_words, learn_vocabulary
 from mgrep_tui.embedding.training.weights import write_weights
 
@@ -71,7 +71,7 @@ def train(work: Path, plan: Plan, target: Path) -> str:
     pairs = corpus.learnt
     words = count_words(text for pair in pairs for text in (pair.prose, pair.prose, pair.code))
     pieces = Pieces(learn_vocabulary(words, plan.pieces))
-    teach(work, (pair.prose for pair in pairs), plan.taught)
+    encode_once(work / "teacher", sample((pair.prose for pair in pairs), plan.taught))
     material = _prepare(work, plan, pieces, random)
     model = _Model(_first_vectors(work, pieces, plan.dimension), _importance(pieces, words, plan.smoothing))
     _learn(model, material, plan, random)
@@ -103,7 +103,7 @@ def _prepare(work: Path, plan: Plan, pieces: Pieces, random: np.random.Generator
     by_package: defaultdict[str, list[int]] = defaultdict(list)
     for row, (question, _) in enumerate(links):
         by_package[pairs[question].package].append(row)
-    known = known_vectors(work)
+    known = known_vectors(work / "teacher")
     taught = np.zeros((len(pairs), DIMENSION), dtype=np.float32)
     for row, pair in enumerate(pairs):
         vector = known.get(key_of(pair.prose))
@@ -132,12 +132,8 @@ def _prepare(work: Path, plan: Plan, pieces: Pieces, random: np.random.Generator
 
 def _first_vectors(work: Path, pieces: Pieces, dimension: int) -> Floats:
     """The teacher's vector of each piece, centred and turned onto the main axes."""
-    cached = work / "teacher" / "pieces"
-    cached.mkdir(parents=True, exist_ok=True)
-    file = cached / f"{key_of(chr(10).join(pieces.vocabulary)).hex()}.npy"
-    if not file.exists():
-        np.save(file, Teacher(16).encode([piece.removeprefix("##") for piece in pieces.vocabulary], 128))
-    vectors = np.load(file)
+    spelled = [piece.removeprefix("##") for piece in pieces.vocabulary]
+    vectors = np.stack(encode_once(work / "teacher" / "pieces", spelled))
     vectors -= vectors.mean(axis=0)
     _, axes = np.linalg.eigh(vectors.T @ vectors)
     turned = vectors @ axes[:, ::-1][:, :dimension]
