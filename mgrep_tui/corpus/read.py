@@ -111,7 +111,7 @@ class Reader:
                 if found is not None:
                     return found
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
         raise UnreadableError(f"{display_path(path)} changes while it is read.")
 
     def _read_once(self, path: bytes, limit_bytes: int) -> RawFile | None:
@@ -153,7 +153,8 @@ def read_file(root: Root, path: bytes, limit_bytes: int) -> RawFile:
         return reader.read(path, limit_bytes)
 
 
-def _unreadable(path: bytes, error: OSError) -> UnreadableError:
+def unreadable(path: bytes, error: OSError) -> UnreadableError:
+    """The error of a file that the system refused, in words for a person."""
     name = display_path(path)
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return UnreadableError(f"{name} is gone.")
