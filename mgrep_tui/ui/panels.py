@@ -89,7 +89,10 @@ def skip_picks(skips: Sequence[Skip]) -> list[Pick]:
 def health_rows(health: Health, rates: Sequence[float], now: float) -> list[ChoiceRow]:
     """The whole panel. Actions have the id of their command, or `rebuild:PART`, as value."""
     rows = [*_state_rows(health, rates, now), ChoiceRow()]
-    rows += [_coverage("files", health.files_indexed, health.files_total, "in the n-gram index")]
+    if health.regex_ready and not health.files_indexed:
+        rows += [_pair("files", f"{count(health.files_total, 'file')}: few enough to be scanned every time")]
+    else:
+        rows += [_coverage("files", health.files_indexed, health.files_total, "in the n-gram index")]
     rows += [_coverage("chunked", health.files_chunked, health.files_total, count(health.chunks, "chunk"))]
     rows += [_coverage("meaning", health.vectors, health.chunks, "of the chunks have vectors")]
     if health.deep_vectors:

@@ -115,14 +115,14 @@ def summary(outcome: Outcome | None, shown: int, files: int, mode: Mode, *, is_s
         line.append((count(number, noun), "text"))
         if files and not is_short:
             line.append((f" in {count(files, 'file')}", "muted"))
+    if not number:
+        line.append(("no hits", "text"))
     if outcome.is_partial:
         line.append((DOT + "partial", "warning"))
     if outcome.vector_coverage is not None and outcome.vector_coverage < 0.9995 and not is_short:
         line.append((DOT + f"meaning for {outcome.vector_coverage:.0%}", "warning"))
     if outcome.engine and number and not is_short:
         line.append((DOT + said(outcome.engine), "muted"))
-    if not number:
-        line.append(("no hits", "text"))
     if outcome.elapsed_ms:
         line.append((DOT + elapsed(outcome.elapsed_ms), "muted"))
     return line

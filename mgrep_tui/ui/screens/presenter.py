@@ -61,7 +61,25 @@ class Presenter:
             self.rates.append(health.rate_per_s)
         self.title()
         self.status()
-        if self._screen.has_class("-starting") and self._readiness(before) != self._readiness(health):
+        if self._readiness(before) != self._readiness(health):
+            self._readier(before, health)
+
+    def _readier(self, before: Health, health: Health) -> None:
+        """The index can do more than before: what it could not answer is asked again, once; the start page says so."""
+        flow = self._screen.flow
+        is_abler = (before.state, before.regex_ready, before.keywords_ready) != (
+            health.state,
+            health.regex_ready,
+            health.keywords_ready,
+        )
+        if (
+            is_abler
+            and flow.is_idle
+            and flow.outcome is not None
+            and (flow.outcome.is_partial or not len(flow.results))
+        ):
+            flow.search()
+        elif self._screen.has_class("-starting"):
             self.start_page()
 
     @staticmethod

@@ -46,6 +46,7 @@ class ResultList(ScrollView, can_focus=True):
         self.results = Results()
         self.cursor: int | None = None
         self.is_dimmed = False
+        self._cursor_row = 0  # where the cursor was when rows last moved
         self._palette = palette
         self._marks = marks
         self._flags_of = flags_of
@@ -67,6 +68,7 @@ class ResultList(ScrollView, can_focus=True):
 
     def show(self, results: Results, keep: HitKey | None, lit: tuple[str, ...]) -> None:
         """Show other results with the cursor on the hit `keep` if it is among them, else on the first. `lit` words are lit in paths."""
+        height = self._cursor_height()
         self.results = results
         self.is_dimmed = False
         self._lit = lit
@@ -74,21 +76,38 @@ class ResultList(ScrollView, can_focus=True):
         found = results.find(keep) if keep is not None else None
         self.cursor = found if found is not None else results.first()
         self._fit()
+        if found is not None:
+            self._put_cursor_at(height)
         self._into_view()
         self.post_message(self.Moved())
 
     def grown(self, has_moved: bool) -> None:
         """The results that are shown have got more hits at the end, or also in between (`has_moved`)."""
-        if has_moved:
-            self._strips.clear()
-            self.refresh()
-        if self.cursor is None:
-            self.cursor = self.results.first()
-            self.post_message(self.Moved())
-        # The heading of the last file that was shown counts its hits.
+        # Also without: the heading of the last file that was shown counts its hits.
         self._strips.clear()
         self._fit()
+        if self.cursor is None:
+            self.cursor = self.results.first()
+            self._into_view()
+            self.post_message(self.Moved())
+        elif has_moved:
+            self._put_cursor_at(self._cursor_height())
+            self._into_view()
         self.refresh()
+
+    def _cursor_height(self) -> int | None:
+        """How far below the top the cursor is seen; None when it is out of sight."""
+        if self.cursor is None:
+            return None
+        height = self._cursor_row - self.scroll_offset.y
+        return height if 0 <= height < self.size.height else None
+
+    def _put_cursor_at(self, height: int | None) -> None:
+        """Scroll so that the cursor is as far below the top as it was: nothing jumps under the reader's eyes."""
+        if height is not None and self.cursor is not None:
+            top = max(0, self.results.row_of(self.cursor) - height)
+            if top != self.scroll_offset.y:
+                self.scroll_to(y=top, animate=False, force=True, immediate=True)
 
     def dim(self) -> None:
         """What is shown answers an older query."""
@@ -153,10 +172,13 @@ class ResultList(ScrollView, can_focus=True):
 
     def _into_view(self) -> None:
         """Scroll so that the cursor's lines can be seen, with its heading or some context."""
-        height = self.size.height
-        if self.cursor is None or height <= 0:
+        if self.cursor is None:
             return
         rows = self.results.rows_of(self.cursor)
+        self._cursor_row = rows.start
+        height = self.size.height
+        if height <= 0:
+            return
         margin = min(SCROLL_MARGIN, max(0, (height - len(rows)) // 2))
         # Never less than one above: the top line shows the heading of what is scrolled away.
         top_at_most = max(0, rows.start - max(1, margin))
