@@ -6,6 +6,7 @@ Exit status: 0 found or done, 1 nothing found, 2 an error, 130 interrupted (as g
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import signal
 import sys
@@ -39,6 +40,11 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         status = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else ERROR
     except MgrepError as error:
         _complain(str(error))
+        status = ERROR
+    except Exception:
+        # The last line of defence: the log has the traceback, the person gets a sentence.
+        logging.getLogger(__name__).exception("the program ended by a fault")
+        _complain("The program met a fault of its own and had to stop. The log has the details.")
         status = ERROR
     _leave(status)
 
