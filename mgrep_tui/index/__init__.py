@@ -20,10 +20,12 @@ the screen starts. Every method may be called from any thread.
     rebuild(part)               `ngrams`, `keywords`, `vectors` or `all`, in the background
     skipped()                   what is not searched, and why; may block
 
-`inspect.status_of(root, folders)` reads an index that no worker has opened; `inspect.clean(folder)` removes one.
+`open_as_is(root, folders)` opens what is published without a worker: `.semantic()`, `.health()`, `.skipped()`, `.close()`;
+`clean(folder)` removes an index.
 """
 
+from mgrep_tui.index.as_is import AsIs, clean, open_as_is
 from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.worker import IndexWorker
 
-__all__ = ["CheckResult", "IndexWorker", "SemanticView"]
+__all__ = ["AsIs", "CheckResult", "IndexWorker", "SemanticView", "clean", "open_as_is"]

@@ -22,6 +22,7 @@ from mgrep_tui.embedding.static import StaticModel, load_static
 from mgrep_tui.errors import IndexDamagedError, MgrepError, ModelError
 from mgrep_tui.index import generations
 from mgrep_tui.index import manifest as manifests
+from mgrep_tui.index.as_is import to_skip
 from mgrep_tui.index.context import Context
 from mgrep_tui.index.coverage import Coverage
 from mgrep_tui.index.health import Board
@@ -35,7 +36,7 @@ from mgrep_tui.index.tending import Tending
 from mgrep_tui.index.writer import Writing
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.jobs.loop import Loop
-from mgrep_tui.model import Health, IndexState, Skip, SkipReason
+from mgrep_tui.model import Health, IndexState, Skip
 from mgrep_tui.ngram.snapshot import Snapshot
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.settings.paths import Folders
@@ -360,8 +361,6 @@ class IndexWorker:
         found = list(listing.skips) if listing is not None else []
         catalog = self.semantic().catalog
         if catalog is not None:
-            reasons = {reason.value: reason for reason in SkipReason}
             with contextlib.suppress(IndexDamagedError):
-                for path, reason, detail in catalog.skipped():
-                    found.append(Skip(path, reasons.get(reason, SkipReason.UNREADABLE), detail))
+                found += [to_skip(*row) for row in catalog.skipped()]
         return sorted(found, key=lambda skip: skip.path)
