@@ -18,9 +18,9 @@ _BINARY_STARTS = (
 )
 # How much is looked at around the first NUL.
 _WINDOW_BYTES = 8192
-# In text, NULs are few (a list of names that they separate has some per cent), and other control characters than those of
+# In text, NULs are few (in a list of short names that they separate, an eighth), and other control characters than those of
 # `_TEXT_BYTES` fewer. Machine code has a tenth of them, UTF-16 without a mark has half NULs.
-_NUL_SHARE = 0.10
+_NUL_SHARE = 0.20
 _CONTROL_SHARE = 0.02
 _FEW = 3
 _TEXT_BYTES = bytes(code for code in range(256) if (code >= 0x20 and code != 0x7F) or code in b"\0\t\n\r\f\b\x1b")

@@ -50,12 +50,13 @@ class Reader:
     reader lives is still read under its old name: make a reader for each search, not for longer.
     """
 
-    __slots__ = ("_folders", "_parts", "_root")
+    __slots__ = ("_folder_path", "_folders", "_parts", "_root")
 
     def __init__(self, root: Root) -> None:
         self._root = root
         self._folders: list[int] = []
         self._parts: list[bytes] = []
+        self._folder_path: bytes | None = None  # the folder that is open last, None when none is
 
     def __enter__(self) -> Reader:
         return self
@@ -69,15 +70,19 @@ class Reader:
         while self._folders:
             os.close(self._folders.pop())
         self._parts.clear()
+        self._folder_path = None
 
     def open(self, path: bytes) -> int:
         """A descriptor of the regular file at `path`, which the caller closes. Raises OSError and UnreadableError."""
         if not _HAS_FOLDER_DESCRIPTORS:
             return self._open_by_name(path)
         folder, _, name = path.rpartition(b"/")
-        return os.open(name, _FLAGS, dir_fd=self._folder(folder))
+        descriptor = self._folders[-1] if folder == self._folder_path else self._enter(folder)
+        return os.open(name, _FLAGS, dir_fd=descriptor)
 
-    def _folder(self, folder: bytes) -> int:
+    def _enter(self, folder: bytes) -> int:
+        """Open `folder` part by part from where the last one parts from it."""
+        self._folder_path = None
         parts = folder.split(b"/") if folder else []
         if not self._folders:
             self._folders.append(os.open(self._root.path, _FOLDER_FLAGS & ~getattr(os, "O_NOFOLLOW", 0)))
@@ -94,6 +99,7 @@ class Reader:
                 raise UnreadableError(f"{display_path(folder)} is not a path below the root.")
             self._folders.append(os.open(part, _FOLDER_FLAGS, dir_fd=self._folders[-1]))
             self._parts.append(part)
+        self._folder_path = folder
         return self._folders[-1]
 
     def _open_by_name(self, path: bytes) -> int:
@@ -126,12 +132,11 @@ class Reader:
             data = os.read(descriptor, size + 1)
             if len(data) != size:
                 data = _rest(descriptor, data, size)
-            after = os.fstat(descriptor)
+            after = FileStat.of(os.fstat(descriptor))
         finally:
             os.close(descriptor)
-        is_whole = len(data) == size == after.st_size
-        is_still = before.st_mtime_ns == after.st_mtime_ns and before.st_ctime_ns == after.st_ctime_ns
-        return RawFile(FileStat.of(after), data) if is_whole and is_still else None
+        is_still = before.st_mtime_ns == after.mtime_ns and before.st_ctime_ns == after.ctime_ns
+        return RawFile(after, data) if is_still and len(data) == size == after.size_bytes else None
 
 
 def _rest(descriptor: int, data: bytes, size: int) -> bytes:
