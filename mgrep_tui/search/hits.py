@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from mgrep_tui.corpus.decode import decode_line
 from mgrep_tui.model import Hit, Span
+from mgrep_tui.search.buffers import LineMatch
 from mgrep_tui.search.filters import FileFacts
-from mgrep_tui.search.matcher import LineMatch
 from mgrep_tui.search.rank import FileRank, rank_line
 
 WINDOW_CHARS = 1000

@@ -17,13 +17,24 @@ wider than meant, and each line that this finds is looked at again by itself.
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-import re2
 from re2 import _re2
 
 from mgrep_tui.errors import QueryError
+from mgrep_tui.search.buffers import (
+    MAX_SPANS,
+    UNANCHORED,
+    LineMatch,
+    Span,
+    all_spans,
+    by_first_line,
+    compile_re2,
+    each_span,
+    literal_finder,
+    scan,
+    scan_by_literal,
+)
 from mgrep_tui.search.marks import MarkedText, copies_needed, marked_pattern
 from mgrep_tui.search.pattern_parser import Parsed, literal_pattern, parse_pattern
 from mgrep_tui.search.pattern_printer import WORD_ITEMS, Purpose, print_tree
@@ -37,23 +48,15 @@ from mgrep_tui.search.pattern_tree import (
     Node,
     Place,
     file_edges,
+    inner_literal,
     literal_of,
     sequence,
     walk,
     without_empty,
 )
 
-Span = tuple[int, int]
-LineMatch = tuple[int, int, int, list[Span]]
-"""A line's number, its start and end in the buffer, and the spans in it, which are offsets into the buffer. Bytes all."""
-
-MAX_MEMORY_BYTES = 64 << 20
-MAX_SPANS = 200
-"""More spans in one line are not told apart: the last runs no further. A line of a million matches is not looked through for all."""
 MAX_MARKED_BYTES = 4_000_000
 """A longer line (or file, in multi-line) is taken as found when only `\b` beside non-ASCII letters could decide otherwise."""
-
-_UNANCHORED = _re2.RE2.Anchor.UNANCHORED
 
 
 class Matcher:
@@ -74,10 +77,14 @@ class Matcher:
         self._may_take_return = any(_takes_return(node) for node in walk(tree))
         self._places = {node.place for node in walk(tree) if isinstance(node, Assertion)}
         source, self._is_plain_exact = print_tree(tree, Purpose.EXACT_ASCII, folds=folds, keeps_return=keeps_return)
-        self._plain = self._compile(source)
+        # Latin-1 also where it cannot be used (see `lines`): compiling tells whether RE2 understands the pattern.
+        self._plain = compile_re2(source, self._folds, self.is_multiline, is_ascii=True)
+
+        inner = inner_literal(tree)
+        self._inner = inner and literal_finder(*inner)
 
     def _compile(self, source: str) -> _re2.RE2:
-        return _compile(source, self._folds, self.is_multiline)
+        return compile_re2(source, self._folds, self.is_multiline)
 
     @functools.cached_property
     def _loose(self) -> tuple[_re2.RE2, bool]:
@@ -91,7 +98,7 @@ class Matcher:
 
     @functools.cached_property
     def _marked(self) -> tuple[_re2.RE2, int]:
-        return _compile(marked_pattern(self._tree, folds=self._folds), self._folds, True), copies_needed(self._tree)
+        return compile_re2(marked_pattern(self._tree, folds=self._folds), self._folds, True), copies_needed(self._tree)
 
     # --- buffers of whole lines
 
@@ -114,10 +121,12 @@ class Matcher:
         if self.is_multiline:
             return self._across_lines(buffer, limit)
         if self._is_plain_exact and buffer.isascii() and (not self._sees_return or b"\r" not in buffer):
-            return _scan(self._plain, buffer, first_line, limit)
+            if self._inner is not None:
+                return scan_by_literal(self._plain, self._inner, buffer, first_line, limit)
+            return scan(self._plain, buffer, first_line, limit)
         loose, is_whole = self._loose
         if is_whole and (not self._may_take_return or self._keeps_return or b"\r" not in buffer):
-            return _scan(loose, buffer, first_line, limit)
+            return scan(loose, buffer, first_line, limit)
         return list(self._checked(loose, buffer, first_line, starts_file, ends_file, limit))
 
     def _edges(self, buffer: bytes, line: int, starts_file: bool, ends_file: bool) -> list[LineMatch]:
@@ -137,7 +146,7 @@ class Matcher:
                 ends_file=ends_file and end == content_end,
                 is_word=_is_word,
             )
-            place = pattern.Match(_UNANCHORED, marked.data, 0, len(marked.data))[0][0]
+            place = pattern.Match(UNANCHORED, marked.data, 0, len(marked.data))[0][0]
             if place >= 0:
                 at = begin if place == 0 else end
                 found.append((line + buffer.count(b"\n", 0, begin), begin, end, [(at, at)]))
@@ -154,7 +163,7 @@ class Matcher:
         length = len(buffer)
         position = 0
         while position < length and limit > 0:
-            start = match(_UNANCHORED, buffer, position, length)[0][0]
+            start = match(UNANCHORED, buffer, position, length)[0][0]
             if start < 0:
                 return
             begin = buffer.rfind(b"\n", position, start) + 1 or position
@@ -178,14 +187,14 @@ class Matcher:
         """The matches in one line (without its end), or in multi-line in one file. This is the meaning of the pattern."""
         most = len(text) if self.is_multiline else MAX_SPANS
         if self._is_plain_exact and text.isascii():
-            return _all_spans(self._plain, text, most)
+            return all_spans(self._plain, text, most)
         if self._exact is not None:
-            return _all_spans(self._exact, text, most)
+            return all_spans(self._exact, text, most)
         if len(text) > MAX_MARKED_BYTES:
-            return _all_spans(self._loose[0], text, most)
+            return all_spans(self._loose[0], text, most)
         pattern, copies = self._marked
         marked = MarkedText(text, copies, starts_file=starts_file, ends_file=ends_file, is_word=_is_word)
-        return marked.spans_of(_all_spans(pattern, marked.data, most))
+        return marked.spans_of(all_spans(pattern, marked.data, most))
 
     def text_of(self, content: bytes) -> bytes:
         """A file's content as this pattern sees it."""
@@ -199,10 +208,10 @@ class Matcher:
         else:
             pattern, is_whole = self._loose
             if not is_whole:
-                if pattern.Match(_UNANCHORED, text, 0, len(text))[0][0] < 0:
+                if pattern.Match(UNANCHORED, text, 0, len(text))[0][0] < 0:
                     return []
-                return _by_first_line(text, self.spans(text, starts_file=True, ends_file=True), limit)
-        return _by_first_line(text, _each_span(pattern, text), limit)
+                return by_first_line(text, self.spans(text, starts_file=True, ends_file=True), limit)
+        return by_first_line(text, each_span(pattern, text), limit)
 
     def is_in(self, text: bytes) -> bool:
         """Whether any line of the text matches."""
@@ -210,7 +219,8 @@ class Matcher:
 
     def is_in_path(self, path: bytes) -> bool:
         """Whether the pattern matches a path."""
-        return bool(self._plain.Match(_UNANCHORED, path, 0, len(path))[0][0] >= 0)
+        pattern = self._plain if path.isascii() else self._loose[0]
+        return bool(pattern.Match(UNANCHORED, path, 0, len(path))[0][0] >= 0)
 
 
 def compile_pattern(
@@ -254,32 +264,12 @@ def _place_of(error: QueryError, pattern: str) -> int:
     return max(0, pattern.find(error.hint)) if error.hint else 0
 
 
-@functools.lru_cache(maxsize=64)
-def _compile(source: str, folds: bool, takes_newline: bool) -> _re2.RE2:
-    options = re2.Options()
-    options.log_errors = False  # it would write on the terminal
-    options.never_capture = True
-    options.never_nl = not takes_newline
-    options.case_sensitive = not folds
-    options.max_mem = MAX_MEMORY_BYTES
-    compiled = _re2.RE2(source.encode(), options)
-    if not compiled.ok():
-        message = compiled.error().decode("utf-8", "replace")
-        if "too large" in message:
-            raise QueryError("This pattern is too large.")
-        if "character class" in message:
-            name = message.rpartition(": ")[2]
-            raise QueryError(f"There is no class {name}.", hint="")
-        raise QueryError(f"This pattern is not understood: {message}.")
-    return compiled
-
-
 @functools.lru_cache(maxsize=4096)
 def _is_word(char: str) -> bool:
     if "\ud800" <= char < "\ue000":
         return False
     raw = char.encode()
-    return bool(_compile(f"[{WORD_ITEMS}]", False, False).Match(_UNANCHORED, raw, 0, len(raw))[0][0] == 0)
+    return bool(compile_re2(f"[{WORD_ITEMS}]", False, False).Match(UNANCHORED, raw, 0, len(raw))[0][0] == 0)
 
 
 def _takes_return(node: Node) -> bool:
@@ -297,66 +287,3 @@ def _takes_return(node: Node) -> bool:
             )
         case _:
             return False
-
-
-def _scan(pattern: _re2.RE2, buffer: bytes, line: int, limit: int) -> list[LineMatch]:
-    """All lines with a match, by a pattern that needs no second look. The innermost loop of the program: calls are its cost."""
-    match = pattern.Match
-    find, rfind, count = buffer.find, buffer.rfind, buffer.count
-    length = len(buffer)
-    found: list[LineMatch] = []
-    position = counted = 0
-    while position < length:
-        span = match(_UNANCHORED, buffer, position, length)[0]
-        start, end = span
-        if start < 0:
-            break
-        begin = rfind(b"\n", counted, start) + 1 or counted
-        line_end = find(b"\n", end)
-        if line_end < 0:
-            line_end = length
-        line += count(b"\n", counted, begin)
-        spans = [span]
-        while end < line_end and len(spans) < MAX_SPANS:
-            span = match(_UNANCHORED, buffer, end, line_end)[0]
-            if span[0] < 0:
-                break
-            spans.append(span)
-            end = span[1]
-        found.append((line, begin, line_end, spans))
-        if len(found) >= limit:
-            break
-        line += 1
-        position = counted = line_end + 1
-    return found
-
-
-def _all_spans(pattern: _re2.RE2, text: bytes, limit: int = MAX_SPANS) -> list[Span]:
-    return list(itertools.islice(_each_span(pattern, text), limit))
-
-
-def _each_span(pattern: _re2.RE2, text: bytes) -> Iterator[Span]:
-    position, length = 0, len(text)
-    while position < length:
-        span = pattern.Match(_UNANCHORED, text, position, length)[0]
-        if span[0] < 0:
-            return
-        yield span
-        position = max(span[1], position + 1)
-
-
-def _by_first_line(text: bytes, spans: Iterable[Span], limit: int) -> list[LineMatch]:
-    found: list[LineMatch] = []
-    line = counted = 0
-    for start, end in spans:
-        begin = text.rfind(b"\n", 0, start) + 1
-        line += text.count(b"\n", counted, begin)
-        counted = begin
-        if found and found[-1][1] == begin:
-            found[-1][3].append((start, end))
-            continue
-        if len(found) >= limit:
-            break
-        line_end = text.find(b"\n", start)
-        found.append((line, begin, line_end if line_end >= 0 else len(text), [(start, end)]))
-    return found

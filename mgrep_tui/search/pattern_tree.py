@@ -12,6 +12,7 @@ from dataclasses import dataclass
 NEWLINE = 10
 RETURN = 13
 MAX_CODE = 0x10FFFF
+MIN_INNER_CHARS = 4
 
 
 class Place(enum.Enum):
@@ -138,6 +139,30 @@ def literal_of(node: Node) -> str | None:
             return None
         chars.append(chr(part.code))
     return "".join(chars) or None
+
+
+def inner_literal(node: Node) -> tuple[str, bool] | None:
+    """The longest text that every match holds, when it does not begin with it, and whether its case is ignored; at least 4 characters.
+
+    RE2 looks for a text at the beginning by itself, and quickly; one further in makes it look at every byte.
+    """
+    parts = node.parts if isinstance(node, Sequence) else ()
+    runs: list[list[Char]] = [[]]
+    for part in parts:
+        if not isinstance(part, Char):
+            runs.append([])
+        elif runs[-1] and runs[-1][-1].folds != part.folds:
+            runs.append([part])
+        else:
+            runs[-1].append(part)
+    best = max(runs, key=len)
+    if (
+        best is runs[0]
+        or len(best) < MIN_INNER_CHARS
+        or any(char.code >= 0x80 or char.code == NEWLINE for char in best)
+    ):
+        return None
+    return "".join(chr(char.code) for char in best), best[0].folds
 
 
 def _has_case(char: str) -> bool:

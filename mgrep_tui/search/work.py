@@ -16,10 +16,11 @@ from mgrep_tui.corpus.decode import decode_line
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.ngram.snapshot import Candidate
+from mgrep_tui.search.buffers import LineMatch
 from mgrep_tui.search.facts import FactsOf
 from mgrep_tui.search.filters import ChunkFacts, FileFacts, Filters
 from mgrep_tui.search.hits import hits_of
-from mgrep_tui.search.matcher import LineMatch, Matcher
+from mgrep_tui.search.matcher import Matcher
 from mgrep_tui.search.rank import FileGroup, rank_file, ranked_group
 from mgrep_tui.search.reading import CandidateReader
 
