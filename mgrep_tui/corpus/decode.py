@@ -64,10 +64,12 @@ def is_binary(data: bytes) -> bool:
         return data.startswith(_BINARY_STARTS)
     start = max(0, nul - _WINDOW_BYTES // 2)
     around = data[start : start + _WINDOW_BYTES]
-    if around.count(b"\0") > max(_FEW, len(around) * _NUL_SHARE):
+    nuls = around.count(b"\0")
+    controls = len(around.translate(None, _TEXT_BYTES))
+    if nuls > max(_FEW, len(around) * _NUL_SHARE) or controls > max(_FEW, len(around) * _CONTROL_SHARE):
         return True
-    if len(around.translate(None, _TEXT_BYTES)) > max(_FEW, len(around) * _CONTROL_SHARE):
-        return True
+    if nuls > _FEW and controls > _FEW:
+        return True  # byte code with much text in it
     return data.startswith(_BINARY_STARTS)
 
 
