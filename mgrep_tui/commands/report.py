@@ -62,7 +62,7 @@ def status(arguments: argparse.Namespace) -> int:
 
 def clean(arguments: argparse.Namespace) -> int:
     """Remove the index; a copy that is running on it is left alone and said."""
-    from mgrep_tui.index.inspect import clean as remove
+    from mgrep_tui.index.as_is import clean as remove
 
     context = prepare(arguments, prefers_git_root=True)
     folder = context.folders.index_of(context.root.path)
@@ -113,7 +113,7 @@ def print_health(health: Health) -> None:
         ("text", megabytes(health.text_bytes)),
         (
             "commit",
-            f"{health.commit[:12] or 'none'} {health.branch}, {health.dirty:,} files differ from the index's base",
+            f"{health.commit[:12] or 'none'} {health.branch}".rstrip(),
         ),
         ("generation", str(health.generation)),
         *((f"on disk: {part}", megabytes(size)) for part, size in health.index_bytes),

@@ -19,7 +19,7 @@ from mgrep_tui.embedding.deep import DeepTier
 from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
 from mgrep_tui.explorer.completions import completions_of
 from mgrep_tui.explorer.protocol import SearchOptions
-from mgrep_tui.index.as_is import IndexAsIs
+from mgrep_tui.index.as_is import open_as_is
 from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.worker import IndexWorker
 from mgrep_tui.jobs.cancel import CancelToken
@@ -39,7 +39,7 @@ COUNT_S = 0.4
 # Names nearer than this are taken for a slip of the pen.
 LIKENESS = 0.75
 # The state against git is asked again when it is older than this and somebody looks.
-GIT_STATE_S = 3.0
+GIT_STATE_S = 5.0
 
 
 class OpenIndex(Protocol):
@@ -81,7 +81,7 @@ class Engines:
         """Open what is there; with `works` also keep it true from now on. Call once."""
         self._on_change = on_change
         if not works:
-            self._index = IndexAsIs(self._root, self._folders, semantic=self._semantic_wanted)
+            self._index = open_as_is(self._root, self._folders, semantic=self._semantic_wanted)
             return
         worker = IndexWorker(
             self._root, self._settings, self._folders, semantic=self._semantic_wanted, watch=self._watch
@@ -108,7 +108,8 @@ class Engines:
 
     def health(self) -> Health:
         health = self._opened.health()
-        return replace(health, models=(*health.models, ("deep", self._deep.state)))
+        # What the header shows is git's view, from memory; how many files the n-gram index lacks is `files_pending` there.
+        return replace(health, dirty=len(self._git.dirty), models=(*health.models, ("deep", self._deep.state)))
 
     def skipped(self) -> Sequence[Skip]:
         return self._opened.skipped()
