@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mgrep_tui.corpus.settled import SETTLE_NS, is_settled
 from mgrep_tui.corpus.walk import Listing
 from mgrep_tui.model import FileStat
+
+__all__ = ["SETTLE_NS", "Changes", "compare", "is_settled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +47,3 @@ def compare(known: Mapping[bytes, FileStat], listing: Listing) -> Changes:
         return Changes(tuple(added), tuple(changed))
     present = {entry.path for entry in listing.entries}
     return Changes(tuple(added), tuple(changed), tuple(path for path in known if path not in present))
-
-
-# Clocks of file systems tick coarsely: 4 ms to 10 ms for most on Linux, 1 s for HFS+, 2 s for FAT.
-SETTLE_NS = 2_000_000_000
-
-
-def is_settled(stat: FileStat, taken_ns: int) -> bool:
-    """Whether a later write must have changed `stat`, which was taken at `taken_ns` (`time.time_ns()`, before the read).
-
-    Where the file system keeps a change time, that one counts alone: no program can set it. A time in the future (a clock set back)
-    is never settled.
-    """
-    stamp = stat.ctime_ns if os.name == "posix" else max(stat.mtime_ns, stat.ctime_ns)
-    return stamp < taken_ns - SETTLE_NS

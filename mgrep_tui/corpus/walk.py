@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from mgrep_tui.corpus import sources
-from mgrep_tui.corpus.folders import Folders
+from mgrep_tui.corpus.folders import Folders, Memory
 from mgrep_tui.corpus.root import Root, nested_root
 from mgrep_tui.corpus.rules import Layers
 from mgrep_tui.corpus.sources import GitNames, Names
@@ -33,12 +34,17 @@ _WITHOUT_GIT = "Ignore rules are read without git; ignored files that git tracks
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The corpus at one moment: `entries` sorted by path, each path once. `notes` are sentences about how it was found."""
+    """The corpus at one moment: `entries` sorted by path, each path once. `notes` are sentences about how it was found.
+
+    `taken_ns` is the time (`time.time_ns()`) just before the first look, for `is_settled`. `memory` makes the next listing quicker.
+    """
 
     entries: list[Entry]
     skips: list[Skip]
     is_git: bool
     notes: tuple[str, ...] = ()
+    taken_ns: int = field(default=0, compare=False)
+    memory: Memory = field(default_factory=Memory, compare=False, repr=False)
 
 
 def list_files(
@@ -56,12 +62,18 @@ def list_files(
     """
     if root.is_bare:
         return Listing([], [], False, ("This is a bare git repository: it has no files checked out.",))
-    known = {} if previous is None else {entry.path: entry for entry in previous.entries}
-    lister = _Lister(root, settings, cancel, known, report)
+    lister = _Lister(root, settings, cancel, previous, report)
     lister.add_repository(root, b"")
     lister.follow_links()
     lister.entries.sort(key=_BY_PATH)
-    return Listing(lister.entries, list(lister.skips.values()), lister.is_git, tuple(dict.fromkeys(lister.notes)))
+    return Listing(
+        lister.entries,
+        list(lister.skips.values()),
+        lister.is_git,
+        tuple(dict.fromkeys(lister.notes)),
+        lister.folders.memory.taken_ns,
+        lister.folders.memory,
+    )
 
 
 class _Lister:
@@ -72,13 +84,13 @@ class _Lister:
         root: Root,
         settings: CorpusSettings,
         cancel: CancelToken | None,
-        known: dict[bytes, Entry],
+        previous: Listing | None,
         report: Callable[[int], None] | None,
     ) -> None:
         self._root = root
         self._settings = settings
         self._cancel = cancel
-        self._known = known
+        self._known = {} if previous is None else {entry.path: entry for entry in previous.entries}
         self._report = report
         self._base = os.path.join(os.fsencode(root.path), b"")
         self._links: list[bytes] = []
@@ -88,7 +100,8 @@ class _Lister:
         self.is_git = root.is_git
         own = tuple(os.fsencode(name) for name in reversed(settings.ignore_files))
         above = sources.base_layers(root, settings).sets[: len(own)] if root.prefix and own else ((),) * len(own)
-        self._folders = Folders(root, own, Layers(above))
+        memory = Memory() if previous is None else previous.memory
+        self.folders = Folders(root, own, Layers(above), memory, time.time_ns())
 
     def add_repository(self, repository: Root, mount: bytes) -> None:
         """Add the files of the root's own repository, or of one nested in it, or of a folder outside git."""
@@ -113,7 +126,7 @@ class _Lister:
             listed.stop()
             raise
         self._add_names(untracked, mount)
-        if self._folders.has_negations and self._settings.use_gitignore:
+        if self.folders.has_negations and self._settings.use_gitignore:
             # An own rule may take back what git ignores, which git did not list.
             seen = {entry.path for entry in self.entries[begun:]} | set(self._links)
             walked = sources.walked(repository, self._settings, self._cancel)
@@ -126,14 +139,14 @@ class _Lister:
             self._skip(Skip(mount + skip.path, skip.reason, skip.detail))
         paths = names.paths if not mount else [mount + path for path in names.paths]
         if mount or not is_walked:
-            paths = self._folders.admitted(paths, self._cancel)
+            paths = self.folders.admitted(paths, self._cancel)
         self._add_files(paths)
         for folder in names.folders:
             self._add_folder(mount + folder)
 
     def _add_folder(self, folder: bytes) -> None:
         """A folder that git names without looking into it: a submodule, or a repository inside the work tree."""
-        if not self._folders.enters(folder):
+        if not self.folders.enters(folder):
             return
         nested = nested_root(self._root.path / os.fsdecode(folder))
         if nested is not None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -509,3 +510,24 @@ def test_a_cancelled_listing_ends(tree: Tree, with_git: bool) -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         list_files(open_root(tree.path), CorpusSettings(), token)
+
+
+def test_an_ignore_file_made_since_the_earlier_listing_counts(tree: Tree) -> None:
+    """The earlier listing's knowledge of folders without ignore files is only used while they are untouched."""
+    tree.init()
+    for folder in ("a", "b/c"):
+        tree.write(f"{folder}/x.py")
+        tree.write(f"{folder}/y.py")
+    root = open_root(tree.path)
+    first = list_files(root, CorpusSettings())
+    for folder in ("a", "b", "b/c"):  # as if looked at long after the last change
+        assert f"{folder}/".encode() in first.memory.bare
+    late = replace(first, memory=replace(first.memory, taken_ns=first.taken_ns + 3_600_000_000_000))
+    again = list_files(root, CorpusSettings(), previous=late)
+    assert again == first
+    assert again.memory.bare == first.memory.bare
+    tree.write("b/c/.ignore", "x.py\n")
+    tree.write(".mgrepignore", "a/\n")
+    expected = [b"b/c/y.py"]
+    for previous in (late, first, again):
+        assert [entry.path for entry in list_files(root, CorpusSettings(), previous=previous).entries] == expected
