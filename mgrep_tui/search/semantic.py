@@ -17,6 +17,7 @@ import numpy.typing as npt
 from mgrep_tui.corpus.read import Reader
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.embedding.text import embedding_text
+from mgrep_tui.errors import ModelError
 from mgrep_tui.index.catalog import Catalog
 from mgrep_tui.index.results import SemanticView
 from mgrep_tui.index.rows import ChunkRow
@@ -35,7 +36,7 @@ from mgrep_tui.settings.config import Settings
 
 FIRST_BATCH = 20  # hits that are shown before the rest is read: about a screen
 DEEP_CHUNKS = 50  # rescored by the deep tier: its recall there is .93 to .99
-DEEP_TIMEOUT_S = 10.0  # the first query after its start waits for the model
+DEEP_LIMIT_S = 10.0  # the first query after its start waits for the model
 WIDE_ARM = 2_000  # candidates when a quoted text must be found in them: a third of a second
 LIKE_WORDS = 12  # rare words of a chunk that "more like this" asks for
 
@@ -47,9 +48,9 @@ class Deep(Protocol):
     def available(self) -> bool: ...
 
     def rescore(
-        self, query: str, texts: Sequence[str], *, cancel: CancelToken, timeout_s: float
-    ) -> npt.NDArray[np.float32] | None:
-        """Cosines of the query and each text, or None when they did not come in time."""
+        self, query: str, texts: Sequence[str], *, cancel: CancelToken, limit_s: float
+    ) -> npt.NDArray[np.float32]:
+        """Cosines of the query and each text. Raises `ModelError` when they do not come in time, and `Cancelled`."""
         ...
 
 
@@ -211,12 +212,11 @@ class SemanticEngine:
         assert self._deep is not None
         best = shown[:DEEP_CHUNKS]
         texts = [embedding_text(pool.rows[one.place].path, _chunk(pool.rows[one.place], one.text)) for one in best]
-        cosines = self._deep.rescore(question.text, texts, cancel=cancel, timeout_s=DEEP_TIMEOUT_S)
+        try:
+            cosines = self._deep.rescore(question.text, texts, cancel=cancel, limit_s=DEEP_LIMIT_S)
+        except ModelError as error:
+            return replace(outcome, notes=(*outcome.notes, f"{error.message} This is the quick order."))
         cancel.check()
-        if cosines is None:
-            return replace(
-                outcome, notes=(*outcome.notes, "The deep model did not answer in time; this is the quick order.")
-            )
         candidates = [
             replace(pool.candidates[one.place], deep=float(cosine)) for one, cosine in zip(best, cosines, strict=True)
         ]
