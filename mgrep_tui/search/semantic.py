@@ -36,7 +36,7 @@ from mgrep_tui.settings.config import Settings
 
 FIRST_BATCH = 20  # hits that are shown before the rest is read: about a screen
 DEEP_CHUNKS = 50  # rescored by the deep tier: its recall there is .93 to .99
-DEEP_LIMIT_S = 10.0  # the first query after its start waits for the model
+DEEP_LIMIT_S = 60.0  # a first load on a busy machine; whoever does not want to wait cancels
 WIDE_ARM = 2_000  # candidates when a quoted text must be found in them: a third of a second
 LIKE_WORDS = 12  # rare words of a chunk that "more like this" asks for
 
