@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mgrep_tui.corpus.plain import folder_rules
@@ -52,37 +52,36 @@ class Folders:
     def has_negations(self) -> bool:
         return any(layers is not None and layers.has_negations for layers in self._layers.values())
 
-    def admitted(self, paths: Iterable[bytes], cancel: CancelToken | None = None) -> list[bytes]:
+    def admitted(self, paths: Sequence[bytes], cancel: CancelToken | None = None) -> Sequence[bytes]:
         """The paths of files that lie in real folders and that no own rule leaves out, in the order given."""
-        known = self._layers
-        prefix = self._prefix
-        kept: list[bytes] = []
-        last: bytes | None = None
-        layers: Layers | None = None
-        is_free = False
-        looked = 0
-        for path in paths:
-            folder = path[: path.rfind(b"/") + 1]
-            if folder != last:
-                last = folder
-                layers = known[folder] if folder in known else self._look(folder)
-                is_free = layers is not None and layers.is_empty
-                looked += 1
-                if cancel is not None and looked % _FOLDERS_A_LOOK == 0:
-                    cancel.check()
-            if is_free or (layers is not None and not layers.is_ignored(prefix + path, False)):
-                kept.append(path)
-        return kept
+        folders = {path[: path.rfind(b"/") + 1] for path in paths}
+        is_free = True
+        for number, folder in enumerate(sorted(folders)):
+            if cancel is not None and number % _FOLDERS_A_LOOK == 0:
+                cancel.check()
+            layers = self._layers_of(folder)
+            is_free = is_free and layers is not None and layers.is_empty
+        if is_free:
+            return paths
+        known, prefix = self._layers, self._prefix
+        return [
+            path
+            for path in paths
+            if (layers := known[path[: path.rfind(b"/") + 1]]) is not None
+            and (layers.is_empty or not layers.is_ignored(prefix + path, False))
+        ]
+
+    def _layers_of(self, folder: bytes) -> Layers | None:
+        return self._layers[folder] if folder in self._layers else self._look(folder)
 
     def enters(self, folder: bytes) -> bool:
         """Whether `folder` (without a slash at its end) is a real folder that no own rule leaves out."""
-        path = folder + b"/"
-        return (self._layers[path] if path in self._layers else self._look(path)) is not None
+        return self._layers_of(folder + b"/") is not None
 
     def _look(self, folder: bytes) -> Layers | None:
         name = folder[:-1]
         parent = name[: name.rfind(b"/") + 1]
-        above = self._layers[parent] if parent in self._layers else self._look(parent)
+        above = self._layers_of(parent)
         found: Layers | None = None
         if above is not None:
             status = self._status(name)

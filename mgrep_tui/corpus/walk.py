@@ -137,7 +137,7 @@ class _Lister:
     def _add_names(self, names: Names, mount: bytes, *, is_walked: bool = False) -> None:
         for skip in names.skips:
             self._skip(Skip(mount + skip.path, skip.reason, skip.detail))
-        paths = names.paths if not mount else [mount + path for path in names.paths]
+        paths: Sequence[bytes] = names.paths if not mount else [mount + path for path in names.paths]
         if mount or not is_walked:
             paths = self.folders.admitted(paths, self._cancel)
         self._add_files(paths)
