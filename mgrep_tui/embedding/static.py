@@ -49,6 +49,11 @@ class StaticModel:
     def dimension(self) -> int:
         return int(self._vectors.shape[1])
 
+    @property
+    def rows(self) -> int:
+        """Word pieces and buckets."""
+        return len(self._pieces)
+
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`. A text without a word gets a fixed vector of its own. About 0.1 ms a chunk."""
         found = np.empty((len(texts), self.dimension), dtype=np.float32)

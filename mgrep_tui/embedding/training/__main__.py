@@ -1,4 +1,4 @@
-"""`python -m mgrep_tui.embedding.training fetch|pairs|train|measure WORK [WEIGHTS]`."""
+"""`python -m mgrep_tui.embedding.training fetch|pairs|train|measure|card WORK [WEIGHTS]`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mgrep_tui.embedding.static import WEIGHTS, load_static
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("step", choices=("fetch", "pairs", "train", "measure"))
+    parser.add_argument("step", choices=("fetch", "pairs", "train", "measure", "card"))
     parser.add_argument("work", type=Path, help="folder for packages, pairs and the teacher's vectors; needs 15 GB")
     parser.add_argument("weights", type=Path, nargs="?", default=WEIGHTS, help="folder of the weights")
     options = parser.parse_args()
@@ -28,6 +28,10 @@ def main() -> None:
         from mgrep_tui.embedding.training.train import Plan, train
 
         print(train(options.work, Plan(), options.weights))
+    elif options.step == "card":
+        from mgrep_tui.embedding.training.card import write_card
+
+        write_card(options.work, options.weights)
     else:
         from mgrep_tui.embedding.training.corpus import load_corpus
         from mgrep_tui.embedding.training.measure import measure, mixed, rounds, vector_scores, word_scores

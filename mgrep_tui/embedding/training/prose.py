@@ -49,7 +49,7 @@ def first_words(prose: str, symbol: str) -> str:
     text = sentences[0]
     if len(text) < 40 and len(sentences) > 1:
         text = f"{text} {sentences[1]}"
-    if symbol and text.startswith(symbol):
+    if symbol and re.match(rf"{re.escape(symbol)}\b", text):
         text = text[len(symbol) :].lstrip(" :-(),.")
     words = re.findall(r"[A-Za-z]{2,}", text)
     letters = sum(character.isalpha() or character == " " for character in text)
