@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,13 +100,11 @@ class World:
         return {candidate.path: candidate for candidate in found}
 
     def check(self, plan: Plan, compiled: Any, *, by_text: bool = False) -> tuple[int, int]:
-        """Assert that every matching line lies in a candidate; returns how many texts were tried, and how many match."""
+        """Assert that every matching line lies in a candidate; returns how many texts were tried, and how many lines match."""
         candidates = self.candidates(plan)
         matching = 0
         for path, text in self.texts.items():
             whole = text.data.decode("utf-8", "replace") if by_text else text.data
-            if not by_text and not plan.multiline and not compiled.search(whole):
-                continue
             if plan.multiline:
                 if compiled.search(whole):
                     matching += 1
@@ -112,16 +112,45 @@ class World:
                     assert candidates[path].blocks is None
                 continue
             start = 0
-            found = False
             for line in text.data.split(b"\n"):
                 end = start + len(line)
                 if compiled.search(line.decode("utf-8", "replace") if by_text else line):
-                    found = True
-                    assert path in candidates, (path, plan)
-                    assert _has(candidates[path], start + text.shift_bytes, end + text.shift_bytes), (path, start, plan)
+                    matching += 1
+                    _assert_covered(candidates, path, text, start, end, plan)
                 start = end + 1
-            matching += found
         return len(self.texts), matching
+
+    def check_at_once(self, plan: Plan, compiled: Any) -> tuple[int, int]:
+        """The same, twenty times quicker, for patterns without `\\A` and `\\z`: all texts are searched as one."""
+        joined, starts, paths = self._joined
+        candidates = self.candidates(plan)
+        done = -1
+        matching = 0
+        while (found := compiled.search(joined, done + 1)) and found.start() < len(joined):
+            place = bisect_right(starts, found.start()) - 1
+            path = paths[place]
+            start = joined.rfind(b"\n", 0, found.start()) + 1
+            done = joined.find(b"\n", found.end())
+            matching += 1
+            _assert_covered(candidates, path, self.texts[path], start - starts[place], done - starts[place], plan)
+        return len(self.texts), matching
+
+    @functools.cached_property
+    def _joined(self) -> tuple[bytes, list[int], list[bytes]]:
+        """All texts with a newline after each, where each starts, and whose it is."""
+        starts = []
+        size = 0
+        for text in self.texts.values():
+            starts.append(size)
+            size += len(text.data) + 1
+        return b"".join(text.data + b"\n" for text in self.texts.values()), starts, list(self.texts)
+
+
+def _assert_covered(
+    candidates: Mapping[bytes, Candidate], path: bytes, text: Searchable, start: int, end: int, plan: Plan
+) -> None:
+    assert path in candidates, (path, start, plan)
+    assert _has(candidates[path], start + text.shift_bytes, end + text.shift_bytes), (path, start, plan)
 
 
 def _has(candidate: Candidate, start: int, end: int) -> bool:
