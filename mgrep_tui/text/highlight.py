@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -23,6 +24,9 @@ ROLES = (
 
 # Lexers are quick per character, but a minified line is one that nobody reads, and some lexers are slow on it.
 MAX_LINE_CHARS = 2000
+# Colours that come later than this are not worth the wait; looked at between tokens.
+TIME_LIMIT_S = 0.25
+_TOKENS_A_LOOK = 128
 
 _ROLE_BY_TYPE = {
     "Token.Keyword": "keyword",
@@ -106,35 +110,55 @@ def can_highlight(language: str) -> bool:
     return row is not None and bool(row.lexer)
 
 
-def highlight(text: str, language: str, context: str = "") -> list[list[Token]]:
+def highlight(text: str, language: str, context: str = "", *, limit_s: float = TIME_LIMIT_S) -> list[list[Token]]:
     """The tokens of each line of `text`, in order, not overlapping; lines are separated by `\\n` only.
 
     `context` is what stands before `text` in the file, whole lines; the lexer starts there, but its tokens are left out. Lines longer than
-    `MAX_LINE_CHARS` stay plain. About 10 ms for 200 lines. Never raises for any text. Any thread.
+    `MAX_LINE_CHARS` stay plain, and so does what is left when the time is over. About 10 ms for 200 lines. Never raises. Any thread.
     """
     lines = text.split("\n")
     lexer = _lexer(language)
     if lexer is None:
         return [[] for _ in lines]
-    before = context.split("\n") if context else []
-    if before and before[-1] == "":
-        before.pop()
-    shown = [_calm(line) for line in (*before, *lines)]
+    before = context.removesuffix("\n").split("\n") if context else []
+    # A line too long to be coloured is left out of what the lexer sees. Some lexers know a heading or a comment by its line end.
+    shown = [line if len(line) <= MAX_LINE_CHARS else "" for line in (*before, *lines)] + [""]
     found: list[list[Token]] = [[] for _ in shown]
-    row = column = 0
-    for _, kind, value in lexer.get_tokens_unprocessed("\n".join(shown)):
+    # A lexer's own fault (there are inputs for which one fails) costs the colours of the rest, not the preview.
+    with contextlib.suppress(Exception):
+        _collect(lexer, shown, found, time.monotonic() + limit_s)
+    return found[len(before) : -1]
+
+
+def _collect(lexer: Any, lines: list[str], found: list[list[Token]], end: float) -> None:
+    """Put the tokens of `lines` into `found`, line by line, until the time `end`."""
+    row, row_start, position = 0, 0, 0
+    for number, (index, kind, value) in enumerate(lexer.get_tokens_unprocessed("\n".join(lines))):
+        if number % _TOKENS_A_LOOK == 0 and time.monotonic() > end:
+            return
+        if index < position:
+            continue  # some lexers hand out a stretch twice
         role = _role(kind)
-        parts = value.split("\n")
-        for number, part in enumerate(parts):
-            if number:
-                row += 1
-                column = 0
-            if part and role and not part.isspace():
-                found[row].append(Token(column, column + len(part), role))
-            column += len(part)
-    return found[len(before) :]
+        while index > row_start + len(lines[row]):
+            row_start += len(lines[row]) + 1
+            row += 1
+        position = index + len(value)
+        if not role or value.isspace():
+            continue
+        start = index
+        while start < position:
+            line_end = row_start + len(lines[row])
+            stop = min(position, line_end)
+            if stop > start and not (start == row_start and stop == line_end and lines[row].isspace()):
+                _add(found[row], start - row_start, stop - row_start, role)
+            if position <= line_end:
+                break
+            row_start = start = line_end + 1
+            row += 1
 
 
-def _calm(line: str) -> str:
-    """What the lexer sees of a line: nothing of one that is too long, and no character that it would take for a line end."""
-    return "" if len(line) > MAX_LINE_CHARS else line
+def _add(tokens: list[Token], start: int, end: int, role: str) -> None:
+    """Append a token, or make the last one longer when it ends here and plays the same role."""
+    if tokens and tokens[-1].end == start and tokens[-1].role == role:
+        start = tokens.pop().start
+    tokens.append(Token(start, end, role))
