@@ -91,7 +91,7 @@ class Query:
     def position_of(self, position: int) -> int:
         """Where a place in the pattern stands in the text."""
         for piece in self.pieces:
-            if position <= piece.in_pattern + piece.length:
+            if position < piece.in_pattern + piece.length or piece is self.pieces[-1]:
                 return piece.in_text + position - piece.in_pattern
         return len(self.text)
 
@@ -120,13 +120,12 @@ def parse(
 
 def _parse_regex(query: Query) -> Query:
     text = query.text
-    items = scan(text, Mode.REGEX, case=query.case)
-    chains, rest = joined(items)
-    if rest and not query.is_literal and (slashed := slashed_pattern(text, rest[0].start)):
-        again = joined(scan(text, Mode.REGEX, case=query.case, keeps=slashed.span()))
-        if len(again[1]) == 1:
+    if not query.is_literal:
+        chains, rest = joined(scan(text, Mode.REGEX, case=query.case, takes_slashes=True))
+        if len(rest) == 1 and (slashed := slashed_pattern(text, rest[0].start)):
             piece = Piece(0, slashed.start(1), len(slashed.group(1)))
-            return replace(_filtered(query, again[0]), pattern=slashed.group(1), pieces=(piece,))
+            return replace(_filtered(query, chains), pattern=slashed.group(1), pieces=(piece,))
+    chains, rest = joined(scan(text, Mode.REGEX, case=query.case))
     pattern, pieces = _left_over(text, [(start, end) for _, start, end in chains])
     if query.is_literal:
         for key in KEYS:

@@ -21,6 +21,7 @@ _BARE = re.compile(r"\S+")
 _KEY = re.compile(r"(" + "|".join(KEYS) + r"):(?!//)(?=\S)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _SLASHED = re.compile(r"/((?:[^/\\\n]|\\.)+)/")
+_SLASHED_WORD = re.compile(r"/(?=\S)((?:[^/\\\n]|\\.)+)/")
 _WORD = re.compile(r"[^\W\d]\w+")
 _OR = re.compile(r"(?:or|OR)(?=\s)")
 MAX_DEPTH = 40
@@ -56,22 +57,25 @@ class Word:
 Item = Term | Joint | Word
 
 
-def scan(text: str, mode: Mode, *, case: str, keeps: tuple[int, int] = (0, 0)) -> list[Item]:
+def scan(text: str, mode: Mode, *, case: str, takes_slashes: bool = False) -> list[Item]:
     """The items of `text` in order. Raises `QueryError` when a filter's value means nothing.
 
-    `case` is how quoted texts are compared when nothing says otherwise. The range `keeps` is one word, whatever it looks like.
+    `case` is how quoted texts are compared when nothing says otherwise. With `takes_slashes` a first word that begins with a slash
+    reaches to the closing one, whatever stands between.
     """
     scanner = _Scanner(text, mode, case)
     items: list[Item] = []
     position = 0
     while (position := scanner.skip(position)) < len(text):
-        if position == keeps[0] and keeps[1]:
-            items.append(Word(*keeps))
-            position = keeps[1]
+        if takes_slashes and (slashed := slashed_pattern(text, position)):
+            items.append(Word(*slashed.span()))
+            takes_slashes = False
+            position = slashed.end()
             continue
         bare = _BARE.match(text, position)
         assert bare is not None
         item = scanner.joint(position) or scanner.term(position, closes=False, depth=0) or Word(position, bare.end())
+        takes_slashes = takes_slashes and not isinstance(item, Word)
         items.append(item)
         position = item.end
     return items
@@ -165,7 +169,7 @@ class _Scanner:
             if not value.strip():
                 return None
             return Term(position, quoted.end(), self._content(value, False, position + 1), phrase=value)
-        if slashed := _SLASHED.match(text, position):
+        if slashed := _SLASHED_WORD.match(text, position):
             return Term(position, slashed.end(), self._content(slashed.group(1), True, position + 1))
         if is_negated and (word := _WORD.match(text, position)):
             return Term(position, word.end(), word_leaf(word.group(), self._case))
