@@ -181,7 +181,7 @@ class _Lister:
                     self._skip(Skip(path, SkipReason.SPECIAL))
                 continue
             if status.st_size > limit:
-                detail = f"{_megabytes(status.st_size)}, limit {_megabytes(limit)}"
+                detail = f"{_in_words(status.st_size)}, limit {_in_words(limit)}"
                 self._skip(Skip(path, SkipReason.TOO_BIG, detail))
                 continue
             entry = known(path)
@@ -235,5 +235,7 @@ class _Lister:
             self._report(len(self.entries))
 
 
-def _megabytes(size_bytes: int) -> str:
-    return f"{size_bytes / 1e6:,.0f} MB" if size_bytes >= 1e7 else f"{size_bytes / 1e6:,.1f} MB"
+def _in_words(size_bytes: int) -> str:
+    if size_bytes < 1_000_000:
+        return f"{size_bytes / 1e3:,.1f} kB"
+    return f"{size_bytes / 1e6:,.0f} MB" if size_bytes >= 10_000_000 else f"{size_bytes / 1e6:,.1f} MB"

@@ -313,6 +313,27 @@ def test_without_a_git_program_the_rules_are_read_by_ourselves(tree: Tree, monke
     assert "git is not installed" in found.notes[0]
 
 
+def test_a_damaged_git_index_is_said_and_the_files_are_still_there(tree: Tree) -> None:
+    tree.init()
+    tree.write(".gitignore", "*.o\n")
+    tree.write("a.c")
+    tree.write("a.o")
+    tree.commit()
+    tree.write(".git/index", b"damaged" * 100)
+    found = listing(tree.path)
+    assert [entry.path for entry in found.entries] == [b"a.c"]
+    assert "git failed" in found.notes[0]
+    assert not found.is_git
+
+
+@pytest.mark.parametrize("target", ["/", "..", "/nonexistent"])
+def test_a_work_tree_that_is_set_elsewhere_leads_nowhere(tree: Tree, target: str) -> None:
+    tree.init()
+    tree.write("a.c")
+    tree.git("config", "core.worktree", target)
+    assert names(tree.path) == ["a.c"]
+
+
 # --- special files, links, limits
 
 
