@@ -9,7 +9,8 @@ import asyncio
 import logging
 import signal
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -49,6 +50,7 @@ class MgrepApp(App[list[Hit]]):
         keys: Mapping[str, str] | None = None,
         session: Session | None = None,
         debounce_s: float = DEBOUNCE_S,
+        now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
         self.animation_level = "none"
@@ -65,7 +67,7 @@ class MgrepApp(App[list[Hit]]):
         self.set_keymap(textual_keymap(commands))
         self.explorer = explorer
         self._session = session
-        self.main = MainScreen(explorer, self.palette(), ask, commands, debounce_s)
+        self.main = MainScreen(explorer, self.palette(), ask, commands, debounce_s, now)
 
     def palette(self) -> Palette:
         """The styles of the current theme."""

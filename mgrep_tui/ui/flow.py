@@ -117,7 +117,10 @@ class Flow:
         if self._took_s > SLOW_SEARCH_S:
             pause = max(pause, min(DEBOUNCE_MAX_S, self._took_s))
         self._stop_waiting()
-        self._waiting = self._host.after(pause, self.search)
+        if pause > 0:
+            self._waiting = self._host.after(pause, self.search)
+        else:
+            self.search()
 
     def change(self, ask: Ask, *, is_refinement: bool = False) -> None:
         """Take another query, at once. A refinement can be undone."""

@@ -66,6 +66,12 @@ Overlay.-tall #box { width: 110; height: 88%; max-height: 88%; }
     scrollbar-background-hover: $surface; scrollbar-background-active: $surface; }
 Overlay.-tall #overlay-rows { height: 1fr; max-height: 100%; }
 
+Overlay.-small #box { max-height: 100%; max-width: 100%; }
+Overlay.-small.-tall #box { height: 100%; }
+Overlay.-small #overlay-title { margin-bottom: 0; }
+Overlay.-small #box QueryInput, Overlay.-small #box QueryInput:focus { margin-bottom: 0; }
+
+ToastRack { margin-bottom: 2; }
 Toast { background: $panel; color: $foreground; border-left: outer $accent; padding: 0 1; max-width: 70%; width: auto; }
 Toast.-warning { border-left: outer $warning; }
 Toast.-error { border-left: outer $error; }

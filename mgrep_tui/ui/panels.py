@@ -33,7 +33,10 @@ def help_rows(commands: Sequence[Command], width: int) -> list[ChoiceRow]:
                 if is_wide:
                     rows.append(ChoiceRow(((f"{keys:<22}", "key"), (f"{pane_keys:<14}", "accent"), (text, "text"))))
                 else:
-                    rows.append(ChoiceRow(((f"{text:<30.30} ", "text"), (f"{keys}  ", "key"), (pane_keys, "accent"))))
+                    size = max(12, min(30, width - 26))
+                    rows.append(
+                        ChoiceRow(((f"{text:<{size}.{size}} ", "text"), (f"{keys}  ", "key"), (pane_keys, "accent")))
+                    )
     rows += [
         ChoiceRow(),
         ChoiceRow((("The mouse", "heading"),)),
@@ -141,10 +144,11 @@ def _state_rows(health: Health, rates: Sequence[float], now: float) -> list[Choi
     if health.phase:
         state.append((f" · {health.phase}", "text"))
     rows = [ChoiceRow(tuple(state), ((f"generation {health.generation}", "muted"),))]
-    if health.state is IndexState.INDEXING and health.files_total:
+    share = words.progress_share(health) if health.state is IndexState.INDEXING else None
+    if share is not None:
         done = health.files_total - health.files_pending
-        text = f" {done:,} of {count(health.files_total, 'file')}"
-        ahead, rest = words.bar(done / health.files_total, 24)
+        text = f" {done:,} of {count(health.files_total, 'file')}" if health.files_pending else f" {share:.0%}"
+        ahead, rest = words.bar(share, 24)
         rows.append(ChoiceRow(((" " * LABEL, "muted"), (ahead, "accent"), (rest, "faint"), (text, "text"))))
         left = f" · {span_text(health.eta_s)} left" if health.eta_s is not None else ""
         spark = words.sparkline(rates, 24)

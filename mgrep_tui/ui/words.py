@@ -76,18 +76,17 @@ def status(health: Health, width: int) -> Line:
         parts.append(("read-only" if is_short else "read-only: another copy writes the index", "warning"))
     elif health.state is IndexState.INDEXING:
         parts.append((said(health.phase) if health.phase and not is_short else "indexing", "accent"))
-        if health.files_total:
-            done = health.files_total - health.files_pending
-            share = done / health.files_total
-            done_part, rest = bar(share, 8)
-            parts.append((f"{done_part}{rest} {share:.0%}", "accent"))
+        share = progress_share(health)
+        if share is not None:
+            ahead, rest = bar(share, 8)
+            parts.append((f"{ahead}{rest} {share:.0%}", "accent"))
         if health.eta_s is not None and not is_short:
             parts.append((f"{span_text(health.eta_s)} left", "muted"))
     else:
         parts.append(("ready", "good"))
     if health.chunks and (not is_short or health.state is IndexState.READY):
         parts.append((count(health.chunks, "chunk"), "muted"))
-        if health.vectors < health.chunks:
+        if health.vectors < health.chunks and (health.files_pending or health.state is not IndexState.INDEXING):
             parts.append((f"meaning {health.vectors / health.chunks:.0%}", "warning"))
     skipped = sum(number for reason, number in health.skipped if reason != "binary")
     if skipped and not is_short:
@@ -100,6 +99,13 @@ def status(health: Health, width: int) -> Line:
             line.append((DOT, "muted"))
         line.append(part)
     return line
+
+
+def progress_share(health: Health) -> float | None:
+    """How far the work is: of the files, and when they are done, of the vectors. None when it cannot be told."""
+    if health.files_pending and health.files_total:
+        return 1 - health.files_pending / health.files_total
+    return health.vectors / health.chunks if health.chunks else None
 
 
 def summary(outcome: Outcome | None, shown: int, files: int, mode: Mode, *, is_short: bool = False) -> Line:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -37,8 +36,9 @@ class Indexing:
         panel = HealthPanel(
             screen.palette,
             "Index",
-            lambda _typed: panels.health_rows(screen.explorer.health(), tuple(screen.presenter.rates), time.time()),
+            lambda _typed: panels.health_rows(screen.explorer.health(), tuple(screen.presenter.rates), screen.now()),
             is_tall=True,
+            has_cursor=False,
             leave_keys=("f8",),
             hint="Enter does it · Esc closes",
         )

@@ -57,12 +57,19 @@ class MainScreen(Screen[None]):
     BINDINGS = SCREEN_BINDINGS
 
     def __init__(
-        self, explorer: Explorer, palette: Palette, ask: Ask, commands: tuple[Command, ...], debounce_s: float
+        self,
+        explorer: Explorer,
+        palette: Palette,
+        ask: Ask,
+        commands: tuple[Command, ...],
+        debounce_s: float,
+        now: Callable[[], float],
     ) -> None:
         super().__init__()
         self.explorer = explorer
         self.palette = palette
         self.commands = commands
+        self.now = now
         self.marks = Marks()
         self.flow = Flow(explorer, self, ask, debounce_s)
         self.feed = PreviewFeed(explorer, self.post, self._preview_arrived)

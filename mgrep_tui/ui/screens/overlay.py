@@ -19,6 +19,8 @@ from mgrep_tui.ui.widgets.choice_list import ChoiceList, ChoiceRow
 from mgrep_tui.ui.widgets.query_input import QueryInput
 
 Rows = Sequence[ChoiceRow]
+# Below this size of the screen there is no room for air.
+SMALL = (60, 18)
 
 
 class Overlay(ModalScreen[object]):
@@ -46,6 +48,7 @@ class Overlay(ModalScreen[object]):
         hint: str = "",
         at: int = 0,
         is_tall: bool = False,
+        has_cursor: bool = True,
         leave_keys: Sequence[str] = (),
     ) -> None:
         super().__init__(classes="-tall" if is_tall else "")
@@ -55,6 +58,7 @@ class Overlay(ModalScreen[object]):
         self._placeholder = placeholder
         self._hint = hint
         self._at = at
+        self._has_cursor = has_cursor
         self._leave_keys = frozenset(leave_keys)
 
     def compose(self) -> ComposeResult:
@@ -82,9 +86,12 @@ class Overlay(ModalScreen[object]):
         )
         self.renew(self._at)
 
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < SMALL[0] or event.size.height < SMALL[1], "-small")
+
     def renew(self, at: int = 0) -> None:
         """Make the rows again."""
-        self.list.show(self._rows_for(self.typed), at=at)
+        self.list.show(self._rows_for(self.typed), at=at, has_cursor=self._has_cursor)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

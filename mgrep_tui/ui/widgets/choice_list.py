@@ -102,7 +102,8 @@ class ChoiceList(ScrollView, can_focus=False):
         if not places:
             self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
             return
-        at = places.index(self.cursor) + by if self.cursor in places else (0 if by > 0 else len(places) - 1)
+        # From no row at all the first step leads to the first one.
+        at = places.index(self.cursor) + by if self.cursor in places else 0
         self.cursor = places[min(max(at, 0), len(places) - 1)]
         self._into_view()
         self.refresh()

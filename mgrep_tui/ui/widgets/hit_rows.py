@@ -81,7 +81,7 @@ def first_line(hit: Hit, mode: Mode, number_width: int, width: int, look: Look, 
         room = width - parts_width(left) - parts_width(right) - 1
         return row(width, [*left, *_line_of(hit, room, look, palette)], right, base)
     name = _name(hit)
-    left.append((GLYPHS.get(hit.kind, PLAIN_GLYPH) + " ", palette.muted if look.is_dimmed else palette.accent))
+    left.append((" " + GLYPHS.get(hit.kind, PLAIN_GLYPH) + " ", palette.muted if look.is_dimmed else palette.accent))
     left.append((name, palette.muted if look.is_dimmed else palette.strong))
     if hit.parts > 1:
         left.append((f" {hit.part}/{hit.parts}", palette.muted))
@@ -99,7 +99,7 @@ def first_line(hit: Hit, mode: Mode, number_width: int, width: int, look: Look, 
 def second_line(hit: Hit, width: int, look: Look, palette: Palette) -> Strip:
     """A chunk's best line."""
     base, left = _start(look, palette)
-    left.append(("  ", Style.null()))
+    left.append(("   ", Style.null()))
     room = width - parts_width(left) - 1
     return row(width, [*left, *_line_of(hit, room, look, palette)], base=base)
 
