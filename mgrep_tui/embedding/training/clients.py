@@ -1,4 +1,4 @@
-"""Brings archives of packages with the registries' ordinary clients; what was brought before is not asked for again."""
+"""Brings archives of packages with the registries' ordinary clients; what was asked for before is not asked for again."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LIMIT_S = 900
 
 def python_archive(folder: Path, name: str) -> Path | None:
     """The wheel of a package, or None."""
-    if not any(folder.glob("*.whl")):
-        folder.mkdir(parents=True, exist_ok=True)
+    if not folder.exists():
+        folder.mkdir(parents=True)
         run(
             [
                 sys.executable,
@@ -37,8 +37,8 @@ def python_archive(folder: Path, name: str) -> Path | None:
 
 
 def javascript_archive(folder: Path, name: str) -> Path | None:
-    if not any(folder.glob("*.tgz")):
-        folder.mkdir(parents=True, exist_ok=True)
+    if not folder.exists():
+        folder.mkdir(parents=True)
         run(["npm", "pack", name, "--silent", "--ignore-scripts", "--pack-destination", str(folder)])
     return next(folder.glob("*.tgz"), None)
 
