@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from mgrep_tui.corpus.plain import folder_rules
@@ -73,6 +73,11 @@ class Folders:
 
     def _layers_of(self, folder: bytes) -> Layers | None:
         return self._layers[folder] if folder in self._layers else self._look(folder)
+
+    def look_into(self, folders: Iterable[bytes]) -> None:
+        """Read the rules of folders (with a slash at the end) in which there may be no file yet."""
+        for folder in folders:
+            self._layers_of(folder)
 
     def enters(self, folder: bytes) -> bool:
         """Whether `folder` (without a slash at its end) is a real folder that no own rule leaves out."""

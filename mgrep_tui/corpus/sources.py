@@ -27,10 +27,12 @@ _CONFIG_TIMEOUT_S = 5.0
 
 @dataclass(slots=True)
 class Names:
-    """Candidates. `folders` are nested repositories, without a slash at the end."""
+    """Candidates. `folders` are nested repositories, without a slash at the end; `ruled` are folders with an ignore file of ours (with a
+    slash at the end), as far as git names it: there may be no candidate in them yet."""
 
     paths: list[bytes] = field(default_factory=list)
     folders: list[bytes] = field(default_factory=list)
+    ruled: list[bytes] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
 
 
@@ -51,7 +53,8 @@ class GitNames:
         except BaseException:
             self.stop()
             raise
-        names = Names(visible(output.split(b"\0")[:-1], self._settings))
+        found = output.split(b"\0")[:-1]
+        names = Names(visible(found, self._settings), ruled=self._ruled(found))
         if len(names.paths) > 1 and any(map(bytes.__eq__, names.paths, names.paths[1:])):
             names.paths = list(dict.fromkeys(names.paths))  # a conflict has up to three entries for a path
         return names
@@ -59,15 +62,23 @@ class GitNames:
     def untracked(self, cancel: CancelToken | None) -> Names:
         """What else is there and not ignored. Raises UnreadableError when git fails."""
         output, warnings = self._untracked.finish(cancel)
-        found = visible(output.split(b"\0")[:-1], self._settings)
+        found = output.split(b"\0")[:-1]
+        seen = visible(found, self._settings)
         names = Names(
-            [path for path in found if not path.endswith(b"/")],
-            [path.rstrip(b"/") for path in found if path.endswith(b"/")],
+            [path for path in seen if not path.endswith(b"/")],
+            [path.rstrip(b"/") for path in seen if path.endswith(b"/")],
+            self._ruled(found),
         )
         for closed, reason in _CLOSED_FOLDER.findall(warnings):
             folder = closed.rstrip(b"/").removeprefix(self._root.prefix)
             names.skips.append(Skip(folder, SkipReason.UNREADABLE, reason.decode("utf-8", "replace")))
         return names
+
+    def _ruled(self, paths: list[bytes]) -> list[bytes]:
+        own = tuple(os.fsencode(name) for name in self._settings.ignore_files)
+        if not own:
+            return []
+        return [path[: path.rfind(b"/") + 1] for path in paths if path.endswith(own) and os.path.basename(path) in own]
 
     def stop(self) -> None:
         self._untracked.kill()

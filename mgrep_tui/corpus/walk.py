@@ -140,6 +140,7 @@ class _Lister:
         paths: Sequence[bytes] = names.paths if not mount else [mount + path for path in names.paths]
         if mount or not is_walked:
             paths = self.folders.admitted(paths, self._cancel)
+        self.folders.look_into(mount + folder for folder in names.ruled)
         self._add_files(paths)
         for folder in names.folders:
             self._add_folder(mount + folder)

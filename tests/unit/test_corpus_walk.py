@@ -277,6 +277,15 @@ def test_a_folder_that_git_ignores_can_be_taken_back(tree: Tree) -> None:
     assert names(tree.path) == ["build/x/made.c", "tracked.log"]
 
 
+def test_an_ignore_file_beside_nothing_but_ignored_files_can_take_them_back(tree: Tree) -> None:
+    tree.init()
+    tree.write(".gitignore", "*.gen\n")
+    tree.write("a/b.gen")
+    tree.write("a/deep/c.gen")
+    tree.write("a/.ignore", "!*.gen\n")
+    assert names(tree.path) == ["a/b.gen", "a/deep/c.gen"]
+
+
 @pytest.mark.parametrize("with_git", [True, False])
 def test_hidden_files_are_left_out_unless_asked_for(tree: Tree, with_git: bool) -> None:
     if with_git:
