@@ -22,7 +22,7 @@ from mgrep_tui.corpus.read import Reader
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import UnreadableError
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Entry, Skip, SkipReason
+from mgrep_tui.model import Entry, FileStat, Skip, SkipReason
 from mgrep_tui.ngram import kernels
 from mgrep_tui.ngram.layout import FileKind
 from mgrep_tui.ngram.tables import CHECKSUM_BYTES, tables
@@ -182,28 +182,33 @@ class Extraction:
 
     def _read(self, reader: Reader, number: int, texts: list[bytes], numbers: list[int]) -> None:
         entry = self._entries[number]
-        documents = self.documents
+        if entry.stat.size_bytes > self._limit_bytes:
+            detail = f"{entry.stat.size_bytes / 1e6:,.0f} MB, limit {self._limit_bytes / 1e6:,.0f} MB"
+            self.skips.append(Skip(entry.path, SkipReason.TOO_BIG, detail))
+            self._note(number, entry.stat, FileKind.TOO_BIG)
+            return
         try:
             raw = reader.read(entry.path, self._limit_bytes)
         except UnreadableError as error:
             self.skips.append(Skip(entry.path, SkipReason.UNREADABLE, error.message))
             return
-        stat = raw.stat
-        documents.stats[number] = stat.size_bytes, stat.mtime_ns, stat.ctime_ns, as_signed(stat.inode)
-        documents.hashes[number] = np.frombuffer(
-            hashlib.blake2b(raw.data, digest_size=CHECKSUM_BYTES).digest(), np.uint8
-        )
+        digest = hashlib.blake2b(raw.data, digest_size=CHECKSUM_BYTES).digest()
+        self.documents.hashes[number] = np.frombuffer(digest, np.uint8)
         text = searchable(raw.data)
         if text is None:
-            documents.kinds[number] = FileKind.BINARY
+            self._note(number, raw.stat, FileKind.BINARY)
             self.skips.append(Skip(entry.path, SkipReason.BINARY))
             return
         if not text.is_raw:
-            documents.kinds[number] = FileKind.TRANSCODED
+            self._note(number, raw.stat, FileKind.TRANSCODED)
         else:
-            documents.kinds[number] = FileKind.TEXT_BOM if text.shift_bytes else FileKind.TEXT
+            self._note(number, raw.stat, FileKind.TEXT_BOM if text.shift_bytes else FileKind.TEXT)
         texts.append(text.data)
         numbers.append(number)
+
+    def _note(self, number: int, stat: FileStat, kind: FileKind) -> None:
+        self.documents.stats[number] = stat.size_bytes, stat.mtime_ns, stat.ctime_ns, as_signed(stat.inode)
+        self.documents.kinds[number] = kind
 
     def _spill_batch(self, texts: list[bytes], numbers: list[int], workspace: _Workspace) -> Batch:
         joined = np.frombuffer(texts[0] if len(texts) == 1 else b"".join(texts), np.uint8)

@@ -169,8 +169,18 @@ class Segment:
         return range(first, last)
 
     def files_of(self, blocks: Blocks) -> Array:
-        """The number of the file of each block."""
-        return np.searchsorted(self.first_blocks, blocks, side="right") - 1
+        """The number of the file of each of these ascending blocks."""
+        owners = np.searchsorted(self.first_blocks, blocks, side="right") - 1
+        if len(owners) and not 0 <= int(owners.min()) <= int(owners.max()) < self.file_count:
+            raise _damaged()
+        return owners
+
+    def check_blocks(self, blocks: Blocks, owners: Array) -> None:
+        """Raise `IndexDamagedError` when one of these blocks ends behind its file."""
+        is_raw = self.kinds[owners] <= FileKind.TEXT_BOM
+        ends = self.block_starts[blocks].astype(np.int64) + self.block_lengths[blocks]
+        if (is_raw & (ends > self._stats[owners, 0])).any():
+            raise _damaged()
 
     # Posting lists
 
@@ -222,7 +232,7 @@ class Segment:
         files = np.unique(self.files_of(found))
         firsts, lasts = self.first_blocks[files].astype(np.int64), self.first_blocks[files + 1].astype(np.int64)
         counts = lasts - firsts
-        if int(counts.min()) < 1:
+        if int(counts.min()) < 1 or int(lasts.max()) > self.block_count or not (firsts[1:] >= lasts[:-1]).all():
             raise _damaged()
         starts = np.cumsum(counts) - counts
         return (np.repeat(firsts - starts, counts) + np.arange(int(counts.sum()))).astype(np.uint32)

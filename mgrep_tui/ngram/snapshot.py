@@ -153,6 +153,7 @@ def _alive_blocks(
             wanted &= has_block
         return np.flatnonzero(wanted), None, None
     owners = segment.files_of(found)
+    segment.check_blocks(found, owners)
     alive = ~dead[owners]
     if not alive.all():
         found, owners = found[alive], owners[alive]
