@@ -13,7 +13,7 @@ A file is a tree-sitter query. Its captures:
     @import      an import; runs of them become a chunk
     @_anything   for predicates only
 
-`(#set! name "…")` in a pattern names what has no name of its own.
+`(#set! name "…")` in a pattern names what has no name of its own; not together with a predicate, which crashes tree-sitter 0.26.
 
 Lines `;; key: value` in front of the first pattern are settings:
 

@@ -25,8 +25,8 @@
   (#any-of? @_keyword "defmacro" "defmacrop"))
 ((call target: (identifier) @_keyword (arguments . (string (quoted_content) @name)) (do_block)) @function
   (#any-of? @_keyword "test" "describe"))
-((call target: (identifier) @_keyword) @property
-  (#eq? @_keyword "defstruct") (#set! name "defstruct"))
+((call target: (identifier) @name) @property
+  (#eq? @name "defstruct"))
 (do_block (unary_operator operator: "@" operand: (call target: (identifier) @name (arguments))) @property
   (#not-match? @name "^(doc|moduledoc|typedoc|spec|impl|deprecated|since|type|typep|opaque|callback|behaviour|derive|dialyzer)$"))
 (unary_operator operator: "@" operand: (call target: (identifier) @_type
