@@ -114,7 +114,7 @@ def walked(
     """What a walk below `start` finds. Without `with_parents`, only rules from the root down count."""
     layers = base_layers(root, settings) if with_parents else no_layers(settings)
     found = plain.walk(root, settings, layers, cancel, start=start, report=report)
-    return Names(found.files + found.links, found.repositories, found.skips)
+    return Names(found.files + found.links, found.repositories, skips=found.skips)
 
 
 def no_layers(settings: CorpusSettings) -> Layers:
