@@ -13,7 +13,6 @@ from mgrep_tui.embedding.static import StaticModel, load_static
 from mgrep_tui.errors import IndexDamagedError, MgrepError, ModelError
 from mgrep_tui.index import manifest as manifests
 from mgrep_tui.index.catalog import Catalog
-from mgrep_tui.index.generations import check_vectors
 from mgrep_tui.index.health import count_reasons
 from mgrep_tui.index.lock import Access, WriterLock
 from mgrep_tui.index.manifest import Manifest
@@ -65,7 +64,6 @@ class AsIs:
                 self._keywords = KeywordIndex(self.folder / KEYWORDS, writable=False)
         with self._noting():
             if self._model is not None and self.manifest is not None and self.manifest.vectors is not None:
-                check_vectors(self.folder, self.manifest.vectors)
                 self._vectors = open_vectors(self.folder, self.manifest.vectors, self._model)
 
     @property

@@ -21,7 +21,7 @@ import numpy as np
 from mgrep_tui.errors import IndexDamagedError
 from mgrep_tui.index import manifest as manifests
 from mgrep_tui.index.coverage import Disposition
-from mgrep_tui.index.manifest import Manifest, Part, SegmentPart, VectorPart
+from mgrep_tui.index.manifest import Manifest, Part, SegmentPart
 from mgrep_tui.model import FileStat
 from mgrep_tui.ngram.layout import SUFFIXES
 from mgrep_tui.ngram.segment import Segment
@@ -68,11 +68,6 @@ def open_segments(index: Path, manifest: Manifest) -> tuple[list[Segment], Dispo
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise IndexDamagedError("The list of changed files is damaged.") from error
     return segments, disposition
-
-
-def check_vectors(index: Path, part: VectorPart) -> None:
-    """Raise `IndexDamagedError` unless the vector file is the published one."""
-    manifests.check_part(index, part.part)
 
 
 def pack(disposition: Disposition) -> bytes:

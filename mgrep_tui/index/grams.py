@@ -32,6 +32,7 @@ MAX_OVERLAYS = 4  # each costs every query a lookup
 REBUILD_SHARE = 0.10
 REBUILD_FILES = 1_000  # of a small tree a tenth is nothing
 SLICE_S = 0.03  # how long the worker reads files before it looks at its inbox
+MARGIN_NS = 50_000_000
 FUTURE_S = 60.0  # a file whose time lies in the future is looked at this often
 
 
@@ -110,8 +111,8 @@ class Grams:
             if stat is None:
                 self._due.pop(path, None)
                 continue
-            wait_ns = stat.ctime_ns + SETTLE_NS + 50_000_000 - now_ns
-            if wait_ns > 2 * SETTLE_NS:  # a time in the future
+            wait_ns = stat.ctime_ns + SETTLE_NS + MARGIN_NS - now_ns
+            if stat.ctime_ns > now_ns + SETTLE_NS:  # the clock was set back
                 wait_ns = int(FUTURE_S * 1e9)
             due = now_ns + max(0, wait_ns)
             self._due[path] = due

@@ -82,9 +82,9 @@ class Teller:
             phase = "reading files for search by meaning"
             done, total = meaning.done
             rate = meaning.rate_per_s
-        elif seen and side.is_complete:
+        elif coverage.is_known and side.is_complete:
             state, phase, done = IndexState.READY, "", seen
-        elif seen:
+        elif coverage.is_known:
             phase = "finishing"
             done = seen
         if state is IndexState.READY or grams.job is None:

@@ -22,7 +22,7 @@ from mgrep_tui.errors import IndexDamagedError
 from mgrep_tui.index import manifest as manifests
 from mgrep_tui.index.catalog import Catalog
 from mgrep_tui.index.ledger import Ledger
-from mgrep_tui.index.manifest import Manifest, VectorPart
+from mgrep_tui.index.manifest import Manifest, Part, VectorPart
 from mgrep_tui.index.rows import NewFile, StoredChunk
 from mgrep_tui.index.soundness import check_keywords
 from mgrep_tui.retrieval.keywords import KeywordIndex, KeywordRow
@@ -147,7 +147,8 @@ class Stores:
         if not self.redo_vectors:
             self.vectors_batch = self.ledger.batch
         self._unsaved = False
-        return VectorPart(manifests.part_of(folder, path), made.as_dict(), self.ledger.catalog_id, self.vectors_batch)
+        part = Part(path, made.size_bytes, made.checksum, manifests.seal_of(folder / path))
+        return VectorPart(part, made.as_dict(), self.ledger.catalog_id, self.vectors_batch)
 
     def trim(self) -> None:
         """Forget the dropped ids that both stores are past."""

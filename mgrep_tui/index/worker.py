@@ -45,6 +45,7 @@ Until = Literal["regex", "semantic", "complete"]
 
 FOLLOW_S = 2.0  # how often a reading copy looks for a new generation and for the lock
 PATIENCE_S = 60.0  # how long a reading copy waits for a writer that publishes nothing
+BUILD_TELL_S = 0.5
 LOOK_S = 0.05
 STOP_S = 0.25
 
@@ -261,7 +262,10 @@ class IndexWorker:
     def _tell(self) -> None:
         if self._cancel.is_cancelled:
             return
-        again = self._teller.tell(self._side, self._tending.state, paused=self._is_paused)
+        side = self._side
+        again = self._teller.tell(side, self._tending.state, paused=self._is_paused)
+        if isinstance(side, Writing) and side.grams.job is not None:
+            again = max(again, BUILD_TELL_S)  # nothing else says how far a build is
         if again > 0:
             self._loop.at("tell", again, self._tell)
         with self._changed_state:

@@ -70,7 +70,8 @@ class Writing:
             self.waits_for_base = self.grams.job is not None and len(known) > SMALL_TREE
             if not self.waits_for_base:
                 self.meaning.begin(known)
-        if self.manifest.notes.get(COMPLETE) and self.is_complete and not context.coverage.extra_count:
+        is_covered = not context.coverage.segments or not context.coverage.extra_count
+        if self.manifest.notes.get(COMPLETE) and self.is_complete and is_covered:
             self._published_complete = True
         elif self.is_complete:
             self.publish(0.0)
