@@ -249,13 +249,14 @@ def compile_pattern(
 
 
 def read_pattern(pattern: str, *, case: str, is_literal: bool) -> tuple[Parsed, bool]:
-    """The pattern's tree, and whether case is ignored: with smart case when it has letters but no literal capital."""
+    """The pattern's tree, and whether case is ignored: with smart case when some characters stand for themselves, and
+    none of them is a capital."""
     read = literal_pattern if is_literal else parse_pattern
     for index, char in enumerate(pattern):
         if "\ud800" <= char < "\ue000":
             raise QueryError("This is not a character.", index)
     parsed = read(pattern)
-    folds = case == "no" or (case == "smart" and not parsed.has_capital)
+    folds = case == "no" or (case == "smart" and parsed.has_literal and not parsed.has_capital)
     return (read(pattern, folds=True) if folds else parsed), folds
 
 

@@ -72,7 +72,7 @@ class Parsed:
 
     tree: Node
     beyond: str = ""
-    has_letter: bool = False  # a literal letter or digit is in it
+    has_literal: bool = False  # some character stands for itself
     has_capital: bool = False  # a literal capital is in it; escapes such as \S do not count
     has_newline: bool = False  # it names the newline
     has_return: bool = False  # it names the carriage return
@@ -95,7 +95,7 @@ def parse_pattern(source: str, *, folds: bool = False) -> Parsed:
     if parser.at < len(source):
         raise QueryError("There is no “(” for this “)”.", parser.at)
     return Parsed(
-        tree, parser.beyond, parser.has_letter, parser.has_capital, NEWLINE in parser.named, RETURN in parser.named
+        tree, parser.beyond, bool(parser.named), parser.has_capital, NEWLINE in parser.named, RETURN in parser.named
     )
 
 
@@ -105,7 +105,7 @@ def literal_pattern(text: str, *, folds: bool = False) -> Parsed:
     return Parsed(
         tree,
         "",
-        any(char.isalpha() for char in text),
+        bool(text),
         any(char.isupper() for char in text),
         "\n" in text,
         "\r" in text,
@@ -117,7 +117,6 @@ class _Parser:
     source: str
     at: int = 0
     beyond: str = ""
-    has_letter: bool = False
     has_capital: bool = False
     named: set[int] = field(default_factory=set)
 
@@ -153,7 +152,6 @@ class _Parser:
         return Char(code, flags.folds)
 
     def _note(self, code: int) -> None:
-        self.has_letter = self.has_letter or chr(code).isalpha()
         self.has_capital = self.has_capital or chr(code).isupper()
         self.named.add(code)
 
