@@ -135,6 +135,15 @@ class Segment:
         offsets = self._path_offsets.tolist()
         return [blob[start:end] for start, end in itertools.pairwise(offsets)]
 
+    def paths_of(self, numbers: Array) -> list[bytes]:
+        """The paths of these files."""
+        starts, ends = self._path_offsets[numbers], self._path_offsets[numbers + 1]
+        if len(numbers) and ((starts > ends).any() or int(ends.max()) > self.header.paths_bytes):
+            raise _damaged()
+        base, documents = self._paths_at, self._documents
+        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
+        return [documents[base + start : base + end] for start, end in bounds]
+
     def stat(self, number: int) -> FileStat:
         """What the file's stat was when it was read."""
         size_bytes, mtime_ns, ctime_ns, inode = self._stats[number].tolist()

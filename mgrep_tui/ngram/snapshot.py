@@ -22,6 +22,9 @@ from mgrep_tui.ngram.segment import Segment
 Dead = npt.NDArray[np.bool_]
 
 _MARK_BYTES = 3
+_INODES = 1 << 64
+_FIRST_AT_ONCE = 16  # so that the first answer does not wait
+_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +77,36 @@ class _Part:
     bounds: npt.NDArray[np.int64] | None
 
     def __iter__(self) -> Iterator[Candidate]:
+        start, size = 0, _FIRST_AT_ONCE
+        while start < len(self.files):
+            yield from self._described(start, min(len(self.files), start + size))
+            start, size = start + size, _AT_ONCE
+
+    def _described(self, start: int, stop: int) -> Iterator[Candidate]:
+        """The candidates start … stop - 1. Columns become Python's numbers at once: one by one costs five times as much."""
         segment = self.segment
-        for place, number in enumerate(self.files.tolist()):
-            kind = segment.kind(number)
+        files = self.files[start:stop]
+        paths, stats = segment.paths_of(files), segment.stats()[files].tolist()
+        if self.blocks is None or self.bounds is None:
+            for path, stat in zip(paths, stats, strict=True):
+                yield Candidate(path, _stat_of(stat), None)
+            return
+        bounds = (self.bounds[start : stop + 1] - self.bounds[start]).tolist()
+        chosen = self.blocks[self.bounds[start] : self.bounds[stop]]
+        kinds = segment.kinds[files].tolist()
+        starts = segment.block_starts[chosen].tolist()
+        lengths, lines = segment.block_lengths[chosen].tolist(), segment.block_lines[chosen].tolist()
+        for path, stat, kind, first, last in zip(paths, stats, kinds, bounds, bounds[1:], strict=False):
             blocks: tuple[Block, ...] | None = None
-            if self.blocks is not None and self.bounds is not None and kind != FileKind.TRANSCODED:
+            if kind != FileKind.TRANSCODED:
                 shift = _MARK_BYTES if kind == FileKind.TEXT_BOM else 0
-                chosen = self.blocks[self.bounds[place] : self.bounds[place + 1]]
-                blocks = tuple(
-                    Block(start + shift, length, line)
-                    for start, length, line in zip(
-                        segment.block_starts[chosen].tolist(),
-                        segment.block_lengths[chosen].tolist(),
-                        segment.block_lines[chosen].tolist(),
-                        strict=True,
-                    )
-                )
-            yield Candidate(segment.path(number), segment.stat(number), blocks)
+                blocks = tuple([Block(starts[at] + shift, lengths[at], lines[at]) for at in range(first, last)])
+            yield Candidate(path, _stat_of(stat), blocks)
+
+
+def _stat_of(row: list[int]) -> FileStat:
+    size_bytes, mtime_ns, ctime_ns, inode = row
+    return FileStat(size_bytes, mtime_ns, ctime_ns, inode % _INODES)
 
 
 @dataclass(frozen=True, slots=True)
