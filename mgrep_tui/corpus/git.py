@@ -20,6 +20,7 @@ from pathlib import Path
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import Cancelled, UnreadableError
 from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.text.sanitize import sanitize
 
 HARDENED = (
     "-c", "core.fsmonitor=false",
@@ -162,8 +163,8 @@ class GitProcess:
         if code == 1 and not self._errors:
             raise NothingFoundError("git found nothing.")
         if code != 0:
-            lines = self._errors.decode("utf-8", "replace").splitlines()
-            raise UnreadableError(f"git failed: {lines[-1] if lines else f'code {code}'}")
+            last = self._errors.rstrip(b"\n").rpartition(b"\n")[2].decode("utf-8", "replace")
+            raise UnreadableError(f"git failed: {sanitize(last) or f'code {code}'}")
         return self._output, self._errors
 
     def kill(self) -> None:

@@ -47,20 +47,16 @@ def committed(root: Root, path: bytes) -> bytes | None:
     commit = git.head(owner).commit
     if not commit:
         return None
-    return _blob(owner.path, commit, owner.prefix + inner)
+    try:
+        return _blob(owner.path, commit, owner.prefix + inner)
+    except UnreadableError:
+        return None
 
 
 @lru_cache(maxsize=16)
-def _blob(folder: Path, commit: str, path: bytes) -> bytes | None:
-    try:
-        return git.run(
-            folder,
-            ("cat-file", "blob", f"{commit}:{os.fsdecode(path)}"),
-            timeout_s=_TIMEOUT_S,
-            max_bytes=_MAX_BLOB_BYTES,
-        )
-    except UnreadableError:
-        return None
+def _blob(folder: Path, commit: str, path: bytes) -> bytes:
+    name = f"{commit}:{os.fsdecode(path)}"
+    return git.run(folder, ("cat-file", "blob", name), timeout_s=_TIMEOUT_S, max_bytes=_MAX_BLOB_BYTES)
 
 
 def compare_lines(old: Sequence[bytes], new: Sequence[bytes]) -> dict[int, str]:

@@ -82,16 +82,21 @@ class Token:
 
 
 @lru_cache(maxsize=64)
-def _lexer(language: str) -> Any:
-    """The lexer for a language, or None. Loaded at first use: one takes 1 to 40 ms."""
+def _lexer_class(language: str) -> Any:
+    """The class of the lexer for a language, or None. Loaded at first use: one takes 1 to 40 ms."""
     row = LANGUAGES.get(language)
     if row is None or not row.lexer:
         return None
     module, _, name = row.lexer.partition(":")
     with contextlib.suppress(ImportError, AttributeError):
-        made = getattr(importlib.import_module(f"pygments.lexers.{module}"), name)
-        return made(stripnl=False, stripall=False, ensurenl=False)
+        return getattr(importlib.import_module(f"pygments.lexers.{module}"), name)
     return None
+
+
+def _lexer(language: str) -> Any:
+    """A lexer of its own for each call, since some keep notes while they work and calls come from several threads."""
+    made = _lexer_class(language)
+    return None if made is None else made(stripnl=False, stripall=False, ensurenl=False)
 
 
 @lru_cache(maxsize=1024)
