@@ -23,10 +23,10 @@ from mgrep_tui.chunking.windows import windows
 from mgrep_tui.chunking.yaml_entries import yaml_entries
 from mgrep_tui.model import Chunk, Symbol
 from mgrep_tui.settings.config import ChunkingSettings
+from mgrep_tui.text.origin import is_minified
 
-# A larger file whose lines are longer than this on average was not written by hand: no parse, no symbols.
-MINIFIED_BYTES = 5_000
-MINIFIED_LINE_CHARS = 500
+# Prose may have a paragraph on a line, a notebook an image.
+_LONG_LINED = frozenset({"markdown", "rst", "notebook"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def chunk_file(
     symbols: list[Symbol] = []
     if settings.strategy == "syntax":
         try:
-            reason = _refusal(data, source, language, settings)
+            reason = _refusal(data, language, settings)
             if reason:
                 raise ParseRefused(reason)
             grammar, pieces, symbols = _parsed(source, language, settings, queries)
@@ -116,10 +116,10 @@ def _parsed(
     return rules.grammar, pieces, symbols
 
 
-def _refusal(data: bytes, source: Source, language: str, settings: ChunkingSettings) -> str:
+def _refusal(data: bytes, language: str, settings: ChunkingSettings) -> str:
     """Why the file is not worth a parse; "" when it is."""
     if len(data) > settings.max_file_bytes:
         return "too big"
-    if language != "notebook" and len(data) > MINIFIED_BYTES and len(data) > MINIFIED_LINE_CHARS * len(source.lines):
+    if language not in _LONG_LINED and is_minified(data):
         return "minified"
     return ""

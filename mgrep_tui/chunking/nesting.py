@@ -17,7 +17,7 @@ for _open, _close in ("()", "[]", "{}"):
 _BRACKETS = bytes(range(256)).translate(None, b"()[]{}")
 
 # Type arguments within type arguments: `<` after `<` with only names, commas and white space between.
-_GENERICS = re.compile(rb"(?:<[\w\s,:&'.\[\]?*]{0,80}){150}")
+_GENERICS = re.compile(rb"(?:<[\w\s,:&'.\[\]?*]{0,80}+){150}")
 
 
 def is_too_deep(buffer: bytes) -> bool:

@@ -75,11 +75,11 @@ def rules_for(language: str, folder: Path | None = None) -> Rules | None:
 
 
 def known_languages(folder: Path | None = None) -> tuple[str, ...]:
-    """The languages that have a data file, sorted."""
+    """The languages that have a data file, sorted. A file whose name starts with `_` is only inherited from."""
     names = {item.name for item in resources.files(__package__).joinpath("queries").iterdir()}
     if folder is not None and folder.is_dir():
         names.update(item.name for item in folder.iterdir())
-    return tuple(sorted(name.removesuffix(".scm") for name in names if name.endswith(".scm")))
+    return tuple(sorted(name.removesuffix(".scm") for name in names if name.endswith(".scm") and name[0] != "_"))
 
 
 def _read(language: str, folder: Path | None) -> str | None:

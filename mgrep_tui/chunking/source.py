@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
+from mgrep_tui.corpus.decode import decode_text
+
 # A line longer than this is cut in a chunk's text: no person and no model reads on, and minified files stay small.
 MAX_LINE_CHARS = 2_000
 
@@ -53,7 +55,7 @@ def cut_lines(lines: list[str], first: int, last: int) -> str:
 
 def split_lines(data: bytes) -> list[str]:
     """The lines of a file without their ends; only `\\n` ends a line, and a `\\r` before it belongs to the end. UTF-8, else Latin-1."""
-    return _split(_decode(data))
+    return _split(decode_text(data))
 
 
 def text_of(data: bytes, first: int, last: int) -> str:
@@ -63,7 +65,7 @@ def text_of(data: bytes, first: int, last: int) -> str:
 
 def read_source(data: bytes) -> Source:
     """Make a source of a file's searchable bytes."""
-    text = _decode(data)
+    text = decode_text(data)
     lines = _split(text)
     is_plain = b"\r" not in data and b"\0" not in data and text.isascii()
     if is_plain:
@@ -71,13 +73,6 @@ def read_source(data: bytes) -> Source:
     else:
         buffer = "\n".join(lines).replace("\0", " ").encode("utf-8", "replace") + b"\n"
     return Source(lines, buffer, list(accumulate([len(line.strip()) for line in lines], initial=0)))
-
-
-def _decode(data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 def _split(text: str) -> list[str]:

@@ -65,16 +65,27 @@ def _seams(tree: Tree, first: int, last: int) -> dict[int, int]:
     cursor = tree.walk()
     looked = 0
     depth = 0
+    is_above = True  # everything so far begins at or before `first`: children that end before it can be jumped over
     while looked < _MAX_NODES:
         node = cursor.node
         assert node is not None  # the cursor always stands on a node
         looked += 1
         top, bottom = node.start_point.row, node.end_point.row
-        is_inside = bottom >= first and top <= last
-        if is_inside and first < top:
-            depths.setdefault(top, depth)
-            depths[top] = min(depths[top], depth)
-        if is_inside and bottom > top and cursor.goto_first_child():
+        if top > last:
+            is_child = False
+        else:
+            if first < top:
+                is_above = False
+                if depths.get(top, depth) >= depth:
+                    depths[top] = depth
+            is_child = (
+                bottom > top
+                and bottom >= first
+                and (
+                    cursor.goto_first_child_for_point((first, 0)) is not None if is_above else cursor.goto_first_child()
+                )
+            )
+        if is_child:
             depth += 1
             continue
         while top > last or not cursor.goto_next_sibling():

@@ -1,4 +1,4 @@
-;; inherits: ecmascript
+;; inherits: _ecmascript
 ;; grammar: javascript
 
 (field_definition property: (_) @name value: [(arrow_function) (function_expression)]) @method

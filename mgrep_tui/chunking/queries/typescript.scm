@@ -1,4 +1,4 @@
-;; inherits: ecmascript
+;; inherits: _ecmascript
 ;; grammar: typescript
 
 (abstract_class_declaration name: (_) @name) @class
@@ -9,6 +9,6 @@
 (abstract_method_signature name: (_) @name) @method
 (internal_module name: (_) @name) @module
 (module name: (_) @name) @module
-(class_body (method_signature name: (_) @name) @method)
+(method_signature name: (_) @name) @method
 (public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @method
 (public_field_definition name: (_) @name) @property
