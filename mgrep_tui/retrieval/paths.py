@@ -219,6 +219,15 @@ def _version_of(folders: list[str]) -> tuple[str, int] | None:
     return None
 
 
+def without_version(path: str) -> str | None:
+    """The path without its last version folder: `v1/fields.py` → `fields.py`; None when it has none."""
+    folders = path.split("/")
+    for place in range(len(folders) - 2, -1, -1):
+        if _PLAIN_VERSION.match(folders[place]):
+            return "/".join(folders[:place] + folders[place + 1 :])
+    return None
+
+
 def old_versions(paths: list[str]) -> frozenset[str]:
     """Those of `paths` that lie in a version folder which has a newer sister among `paths`: `v3/x.ts` beside `v4/`."""
     newest: dict[str, int] = {}

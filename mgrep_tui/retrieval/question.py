@@ -71,7 +71,7 @@ PLATFORM_WORDS = {
     "bsd": {"bsd", "freebsd", "openbsd", "netbsd", "dragonfly", "kqueue"},
     "solaris": {"sunos", "solaris", "illumos"},
     "aix": {"aix", "os390", "ibmi", "zos", "os400"},
-    "posix": {"unix", "posix"},
+    "posix": {"unix", "posix", "pthread", "pthreads"},
     "android": {"android"},
     "wasm": {"wasm", "wasi", "emscripten"},
     "js": {"js", "javascript", "browser", "nodejs"},
@@ -133,6 +133,8 @@ def platforms_of(plain_words: set[str]) -> frozenset[str]:
 def _names_of(text: str, is_symbol: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names: dict[str, None] = {}
     qualifiers: dict[str, None] = {}
+    if re.fullmatch(_NAME, text):
+        return (text,), ()
     for match in _NAME_IN_SENTENCE.finditer(text):
         parts = _QUALIFIER.split(match.group())
         last = parts[-1]

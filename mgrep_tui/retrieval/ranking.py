@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mgrep_tui.model import Signal
 from mgrep_tui.retrieval import weights
 from mgrep_tui.retrieval.question import Question
-from mgrep_tui.retrieval.signals import SIGNALS, Candidate, Matrix, measure
+from mgrep_tui.retrieval.signals import SIGNALS, Candidate, Matrix, add_deep, measure
 
 # A file's second chunk loses this much (in logits), its third twice as much, …
 SATURATION = 2.0
@@ -26,7 +26,7 @@ SCORE_STEP = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Candidates with their signals, and their order. `order` holds places in `candidates`, best first; `scores` are logits."""
+    """Candidates with their signals, and their order. `order` holds places in `candidates`, best first; `scores` are logits, saturated."""
 
     question: Question
     candidates: Sequence[Candidate]
@@ -55,20 +55,41 @@ def rank(
     *,
     ratio: float = 0.5,
 ) -> Ranking:
-    """Order the candidates. Those that carry a `deep` score are weighed by the deep tier's table. Pure; 5 ms for 250 candidates."""
-    has_deep = any(candidate.deep is not None for candidate in candidates)
+    """Order the candidates by what is known at once. Pure; 5 ms for 250 candidates."""
     matrix, file_of = measure(question, candidates, rarity, mentions)
-    table = weights.mixed(weights.table(question.is_symbol_like, has_deep), ratio)
-    scores = matrix @ table
-    return Ranking(question, candidates, matrix, file_of, table, scores, saturated_order(scores, file_of))
+    table = weights.mixed(weights.table(question.is_symbol_like, False), ratio)
+    return _ranking(question, candidates, matrix, file_of, table)
 
 
-def saturated_order(scores: npt.NDArray[np.float32], file_of: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Places by score, where each further chunk of one file stands `SATURATION` lower than the one before it."""
+def refine(ranking: Ranking, places: Sequence[int], cosines: Sequence[float], *, ratio: float = 0.5) -> Ranking:
+    """The candidates at `places` in a new order, now that the deep model has compared each with the question.
+
+    Their other signals stay as they were among all candidates.
+    """
+    matrix = ranking.matrix[list(places)].copy()
+    file_of = ranking.file_of[list(places)]
+    add_deep(matrix, file_of, cosines)
+    table = weights.mixed(weights.table(ranking.question.is_symbol_like, True), ratio)
+    return _ranking(ranking.question, [ranking.candidates[place] for place in places], matrix, file_of, table)
+
+
+def _ranking(
+    question: Question,
+    candidates: Sequence[Candidate],
+    matrix: Matrix,
+    file_of: npt.NDArray[np.int64],
+    table: npt.NDArray[np.float32],
+) -> Ranking:
+    scores = saturated(matrix @ table, file_of)
+    return Ranking(question, candidates, matrix, file_of, table, scores, np.argsort(-scores, kind="stable"))
+
+
+def saturated(scores: npt.NDArray[np.float32], file_of: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """The scores, each further chunk of one file `SATURATION` lower than the one before it."""
     seen: Counter[int] = Counter()
-    lowered = np.array(scores, np.float64)
+    lowered = np.array(scores, np.float32)
     for place in np.argsort(-scores, kind="stable"):
         number = int(file_of[place])
         lowered[place] -= SATURATION * seen[number]
         seen[number] += 1
-    return np.argsort(-lowered, kind="stable")
+    return lowered

@@ -7,8 +7,10 @@ plain values and know no index, so each can be tried by hand.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,7 @@ from mgrep_tui.retrieval.question import Question
 CALLABLE = frozenset({"function", "method"})
 TYPE = frozenset({"class", "interface", "struct", "enum", "trait", "impl", "type", "outline", "module"})
 PROSE = frozenset({"section"})
+POSIX_PLATFORMS = frozenset({"posix", "linux", "apple", "bsd", "solaris", "aix", "android"})
 PREFIX = 3  # letters that two words must share at their beginning to count as forms of one
 
 CHUNK_SIGNALS = (
@@ -36,15 +39,22 @@ CHUNK_SIGNALS = (
     "prose",
     "part",
     "length",
+    "coverage",
+    "agreement",
 )
 FILE_SIGNALS = (
     "file words",
     "file meaning",
     "file names",
+    "file deep",
+    "file centre",
+    "best rank",
     "stem",
     "stem precise",
     "folder",
     "file symbols",
+    "symbol density",
+    "named or defined",
     "named after",
     "size",
     "depth",
@@ -54,6 +64,7 @@ FILE_SIGNALS = (
     "bench",
     "old",
     "old version",
+    "foreign",
     "vendor",
     "docs",
     "build",
@@ -82,7 +93,11 @@ Matrix = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that might be the answer. Scores are as the arms gave them, 0 where an arm did not find it (`meaning` and `deep`: None)."""
+    """A chunk that might be the answer. Scores are as the arms gave them, 0 where an arm did not find it (`meaning`: None).
+
+    `coverage` is the share of the question's stems that stand in the chunk, `file_centre` the cosine of the question and the mean of the
+    file's vectors, `has_younger_twin` says that the path without its version folder is a file too.
+    """
 
     chunk_id: int
     path: str
@@ -97,9 +112,11 @@ class Candidate:
     body_words: float = 0.0
     name_words: float = 0.0
     meaning: float | None = None
-    deep: float | None = None
+    coverage: float = 0.0
+    file_centre: float | None = None
     file_chunks: int = 1
     is_test: bool = False
+    has_younger_twin: bool = False
 
 
 def measure(
@@ -115,7 +132,7 @@ def measure(
     if not candidates:
         return matrix, file_of
 
-    def put(name: str, values: Sequence[float] | npt.NDArray[np.float64]) -> None:
+    def put(name: str, values: Sequence[float] | npt.NDArray[np.floating[Any]]) -> None:
         matrix[:, _INDEX[name]] = values
 
     total = sum(rarity.get(stem, 1.0) for stem in question.stems) or 1.0
@@ -123,7 +140,6 @@ def measure(
     put("body words", _by_maximum([c.body_words for c in candidates]))
     put("name words", _by_maximum([c.name_words for c in candidates]))
     put("meaning", _between([c.meaning for c in candidates]))
-    put("deep", _between([c.deep for c in candidates]))
     symbol_words = [words_of(c.symbol) for c in candidates]
     put("symbol", [share(question.stems, own, rarity) / total for own in symbol_words])
     put("symbol precise", [precision(own, question.stems) for own in symbol_words])
@@ -134,12 +150,17 @@ def measure(
     put("prose", [float(c.kind in PROSE) for c in candidates])
     put("part", [1.0 - 1.0 / c.part for c in candidates])
     put("length", [min(1.0, math.log1p(c.last_line - c.first_line) / 6.0) for c in candidates])
+    put("coverage", [c.coverage for c in candidates])
+    put("agreement", matrix[:, _INDEX["words"]] * matrix[:, _INDEX["meaning"]])
 
     by_file: list[list[int]] = [[] for _ in files]
     for place, number in enumerate(file_of):
         by_file[number].append(place)
     per_file = np.zeros((len(files), len(FILE_SIGNALS)), np.float32)
     old = paths.old_versions(list(files))
+    centre = _between([c.file_centre for c in candidates])
+    rank_of = np.empty(len(candidates), np.int64)
+    rank_of[np.argsort(-matrix[:, _INDEX["words"]], kind="stable")] = np.arange(len(candidates))
     for path, number in files.items():
         places = by_file[number]
         signals = _file_signals(
@@ -150,7 +171,10 @@ def measure(
             rarity,
             total,
         )
-        signals["old version"] = float(path in old and not _asks_version(question, path))
+        is_old = path in old or candidates[places[0]].has_younger_twin
+        signals["old version"] = float(is_old and not _asks_version(question, path))
+        signals["file centre"] = float(centre[places[0]])
+        signals["best rank"] = 1.0 / (1.0 + float(rank_of[places].min()))
         signals["mentions"] = min(1.0, math.log1p(mentions(paths.facts(path).stem)) / 8.0)
         for arm, name in (("words", "file words"), ("meaning", "file meaning"), ("name words", "file names")):
             column = np.sort(matrix[places, _INDEX[arm]])[::-1]
@@ -164,6 +188,15 @@ def measure(
     return matrix, file_of
 
 
+def add_deep(matrix: Matrix, file_of: npt.NDArray[np.int64], cosines: Sequence[float]) -> None:
+    """Fill in what the deep model says: each chunk's cosine from the lowest to the highest, and the best one of its file."""
+    deep = _between(list(cosines))
+    matrix[:, _INDEX["deep"]] = deep
+    for number in np.unique(file_of):
+        own = file_of == number
+        matrix[own, _INDEX["file deep"]] = float(deep[own].max())
+
+
 def _file_signals(
     question: Question,
     path: str,
@@ -174,11 +207,15 @@ def _file_signals(
 ) -> dict[str, float]:
     facts = paths.facts(path)
     every = {word for some in symbol_words for word in some}
+    named = sum(1 for some in symbol_words if any(stem in some for stem in question.stems))
     signals = {
         "stem": share(question.stems, facts.stem_words, rarity) / total,
         "stem precise": precision(facts.stem_words, question.stems),
         "folder": share(question.stems, facts.folder_words, rarity) / total,
         "file symbols": share(question.stems, every, rarity) / total,
+        "symbol density": min(1.0, named / max(1, own[0].file_chunks)),
+        "named or defined": share(question.stems, every.union(facts.stem_words, facts.parent_words), rarity) / total,
+        "foreign": float(is_foreign(question, facts)),
         "named after": max((is_named_after(facts, name) for name in question.names), default=0.0),
         "size": min(1.0, math.log1p(own[0].file_chunks) / 5.0),
         "depth": min(1.0, facts.depth / 8.0),
@@ -258,9 +295,18 @@ def is_other_platform(question: Question, facts: paths.PathFacts) -> bool:
     if not question.platforms or not facts.platforms:
         return False
     asked = set(question.platforms)
-    if asked & {"linux", "apple", "bsd", "solaris", "aix", "android"}:
+    if asked & POSIX_PLATFORMS:
         asked.add("posix")
     return not asked & facts.platforms
+
+
+def is_foreign(question: Question, facts: paths.PathFacts, home: str = os.name) -> bool:
+    """Whether the path is of the other family of systems (`nt` or `posix`) than this machine's and the question names no platform."""
+    if question.platforms:
+        return False
+    posix = bool(facts.platforms & POSIX_PLATFORMS)
+    windows = "windows" in facts.platforms
+    return (windows and not posix) if home == "posix" else (posix and not windows)
 
 
 def _asks_version(question: Question, path: str) -> bool:

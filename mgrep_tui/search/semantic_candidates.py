@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +12,9 @@ import numpy.typing as npt
 
 from mgrep_tui.index.catalog import Catalog
 from mgrep_tui.index.results import SemanticView
-from mgrep_tui.index.rows import ChunkRow
+from mgrep_tui.index.rows import ChunkRow, FileRow
 from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.retrieval import paths
 from mgrep_tui.retrieval.question import Question
 from mgrep_tui.retrieval.signals import Candidate
 
@@ -20,6 +23,7 @@ ARM = 150  # chunks from each arm: the right file is among them for 99.4 % of th
 NAME_ARM = 50  # chunks found by symbol, container and path alone
 DEFINITIONS = 30  # of one name
 NAMES = 6  # of one question
+CENTRES = 20_000  # file means kept: 20 MB at 256 dimensions
 BODY = {"body": 1.0, "symbol": 0.0, "container": 0.0, "path": 0.0, "names": 1.0}
 NAMING = {"body": 0.0, "symbol": 1.0, "container": 1.0, "path": 0.5, "names": 0.0}
 
@@ -37,6 +41,7 @@ def gather(
     question: Question,
     view: SemanticView,
     catalog: Catalog,
+    file_centres: FileCentres,
     allowed: Ids | None,
     cancel: CancelToken,
     *,
@@ -70,8 +75,12 @@ def gather(
     rows = catalog.chunks(wanted)
     if view.vectors is not None and vector is not None:
         meaning |= _cosines(view, vector, [chunk_id for chunk_id in rows if chunk_id not in meaning])
-    sizes = catalog.files_by_id({row.file_id for row in rows.values()})
+    files = catalog.files_by_id({row.file_id for row in rows.values()})
+    centres = {} if vector is None else file_centres.cosines(view, catalog, files.values(), vector)
     kept = [rows[chunk_id] for chunk_id in wanted if chunk_id in rows]
+    coverage = _coverage(question, view, [row.chunk_id for row in kept])
+    twins = {row.path: _has_younger_twin(catalog, row.path) for row in kept}
+    cancel.check()
     candidates = tuple(
         Candidate(
             chunk_id=row.chunk_id,
@@ -87,8 +96,11 @@ def gather(
             body_words=body.get(row.chunk_id, 0.0),
             name_words=naming.get(row.chunk_id, 0.0),
             meaning=meaning.get(row.chunk_id),
-            file_chunks=sizes[row.file_id].chunk_count if row.file_id in sizes else 1,
+            coverage=coverage.get(row.chunk_id, 0.0),
+            file_centre=centres.get(row.file_id),
+            file_chunks=files[row.file_id].chunk_count if row.file_id in files else 1,
             is_test=row.is_test,
+            has_younger_twin=twins[row.path],
         )
         for row in kept
     )
@@ -114,6 +126,77 @@ def _definitions(question: Question, catalog: Catalog, allowed: Ids | None) -> l
 def _is_in(allowed: Ids, chunk_id: int) -> bool:
     place = int(np.searchsorted(allowed, chunk_id))
     return place < len(allowed) and int(allowed[place]) == chunk_id
+
+
+def _coverage(question: Question, view: SemanticView, ids: list[int]) -> dict[int, float]:
+    """Which share of the question's stems each chunk holds."""
+    if view.keywords is None or not question.stems:
+        return {}
+    held = dict.fromkeys(ids, 0)
+    for stem in question.stems:
+        for chunk_id in view.keywords.holders(stem, ids):
+            held[chunk_id] += 1
+    return {chunk_id: count / len(question.stems) for chunk_id, count in held.items()}
+
+
+def _has_younger_twin(catalog: Catalog, path: bytes) -> bool:
+    twin = paths.without_version(path.decode("utf-8", "surrogateescape"))
+    return twin is not None and catalog.file(twin.encode("utf-8", "surrogateescape")) is not None
+
+
+class FileCentres:
+    """The mean vector of each file's chunks, kept as long as the file's chunks stay the same. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[int, tuple[tuple[object, int, int], npt.NDArray[np.float32] | None]] = {}
+
+    def cosines(
+        self, view: SemanticView, catalog: Catalog, files: Iterable[FileRow], vector: npt.NDArray[np.float32]
+    ) -> dict[int, float]:
+        """How near the question is to each file as a whole, by file id; a file without vectors is missing."""
+        if view.vectors is None:
+            return {}
+        found: dict[int, npt.NDArray[np.float32]] = {}
+        unknown: list[FileRow] = []
+        with self._lock:
+            for file in files:
+                kept = self._kept.get(file.file_id)
+                if kept is not None and kept[0] == _version_of(view, file):
+                    if kept[1] is not None:
+                        found[file.file_id] = kept[1]
+                else:
+                    unknown.append(file)
+        if unknown:
+            found |= self._learn(view, catalog, unknown)
+        return {file_id: float(centre @ vector) for file_id, centre in found.items()}
+
+    def _learn(self, view: SemanticView, catalog: Catalog, files: list[FileRow]) -> dict[int, npt.NDArray[np.float32]]:
+        assert view.vectors is not None
+        columns = catalog.all_chunk_columns()
+        order = {file.file_id: number for number, file in enumerate(files)}
+        mine = np.isin(columns.file_id, np.fromiter(order, np.int64, len(order)))
+        ids, owners = columns.chunk_id[mine], columns.file_id[mine]
+        known, vectors = view.vectors.get(ids)
+        owner_of = owners[np.searchsorted(ids, known)]
+        found = {}
+        for file in files:
+            own = vectors[owner_of == file.file_id]
+            total = own.sum(axis=0)
+            length = float(np.linalg.norm(total)) if len(own) else 0.0
+            centre = (total / length).astype(np.float32) if length > 0 else None
+            if centre is not None:
+                found[file.file_id] = centre
+            if len(own) == file.chunk_count:
+                with self._lock:
+                    if len(self._kept) >= CENTRES:
+                        self._kept.clear()
+                    self._kept[file.file_id] = (_version_of(view, file), centre)
+        return found
+
+
+def _version_of(view: SemanticView, file: FileRow) -> tuple[object, int, int]:
+    return (view.model.model_id if view.model is not None else "", file.batch, file.chunk_count)
 
 
 def _cosines(view: SemanticView, vector: npt.NDArray[np.float32], ids: list[int]) -> dict[int, float]:

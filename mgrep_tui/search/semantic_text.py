@@ -53,6 +53,7 @@ class ChunkReader:
         self._catalog = catalog
         self._limit_bytes = limit_bytes
         self._files: dict[bytes, tuple[FileStat, list[bytes]] | None] = {}
+        self._as_indexed: dict[bytes, bool] = {}
 
     def read(self, row: ChunkRow) -> ChunkText | None:
         """The chunk's lines, or None when it is gone: its file unreadable, binary, shorter or different."""
@@ -65,10 +66,15 @@ class ChunkReader:
         text = ChunkText(
             tuple(line.decode("utf-8", "replace")[:LINE_CHARS] for line in lines[row.first_line : row.last_line + 1])
         )
-        known = self._catalog.file(row.path)
-        if known is not None and known.stat == stat:
+        if self._is_as_indexed(row.path, stat):
             return text
         return text if _is_unchanged(row, text) else None
+
+    def _is_as_indexed(self, path: bytes, stat: FileStat) -> bool:
+        if path not in self._as_indexed:
+            known = self._catalog.file(path)
+            self._as_indexed[path] = known is not None and known.stat == stat
+        return self._as_indexed[path]
 
     def _read_file(self, path: bytes) -> tuple[FileStat, list[bytes]] | None:
         try:

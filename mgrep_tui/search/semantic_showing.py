@@ -1,0 +1,217 @@
+"""From a ranking to hits on the screen: chunks read again in the order of their rank, copies folded, sent in batches, refined once."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mgrep_tui.corpus.read import Reader
+from mgrep_tui.corpus.root import Root
+from mgrep_tui.embedding.text import embedding_text
+from mgrep_tui.errors import ModelError
+from mgrep_tui.index.results import SemanticView
+from mgrep_tui.index.rows import ChunkRow
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.model import Chunk, Hit, Outcome, Signal, Sink
+from mgrep_tui.retrieval.ranking import Ranking, refine
+from mgrep_tui.search.filters import ChunkFacts, FileFacts, Filters
+from mgrep_tui.search.semantic_candidates import Pool
+from mgrep_tui.search.semantic_folding import Folding
+from mgrep_tui.search.semantic_text import ChunkReader, ChunkText, best_line, word_pattern
+
+FIRST_BATCH = 20  # hits that are shown before the rest is read: about a screen
+DEEP_CHUNKS = 50  # rescored by the deep tier: its recall there is .93 to .99
+DEEP_LIMIT_S = 60.0  # a first load on a busy machine; whoever does not want to wait cancels
+
+
+class Deep(Protocol):
+    """What is needed of the deep tier."""
+
+    @property
+    def available(self) -> bool: ...
+
+    def rescore(
+        self, query: str, texts: Sequence[str], *, cancel: CancelToken, limit_s: float
+    ) -> npt.NDArray[np.float32]:
+        """Cosines of the query and each text. Raises `ModelError` when they do not come in time, and `Cancelled`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A hit, its place among the candidates, and the text that the deep tier reads."""
+
+    hit: Hit
+    place: int
+    text: str
+
+
+class Showing:
+    """One search's way to the sink."""
+
+    def __init__(
+        self,
+        root: Root,
+        limit_bytes: int,
+        filters: Filters,
+        view: SemanticView,
+        sink: Sink,
+        cancel: CancelToken,
+        ratio: float,
+        limit: int,
+        started: float,
+        deep: Deep | None,
+    ) -> None:
+        self._root = root
+        self._limit_bytes = limit_bytes
+        self._filters = filters
+        self._view = view
+        self._sink = sink
+        self._cancel = cancel
+        self._ratio = ratio
+        self._limit = limit
+        self._started = started
+        self._deep = deep
+        self._copies: Counter[int] = Counter()
+        self._first_hit_ms: float | None = None
+
+    def show(self, pool: Pool, ranking: Ranking) -> Outcome:
+        """Send the hits and say what was done. Raises `Cancelled`."""
+        shown = self._read(pool, ranking, max(self._limit, DEEP_CHUNKS if self._deep is not None else 0))
+        hits = self._with_copies(shown)
+        outcome = Outcome(
+            hits=min(len(hits), self._limit),
+            files=len({hit.path for hit in hits[: self._limit]}),
+            candidate_files=len({row.file_id for row in pool.rows}),
+            engine=self._engine(),
+            is_capped=len(hits) >= self._limit,
+            is_partial=not self._view.keywords_ready,
+            vector_coverage=self._view.coverage,
+            elapsed_ms=self._elapsed_ms(),
+            first_hit_ms=self._first_hit_ms,
+            notes=(self._view.notice,) if self._view.notice else (),
+        )
+        return (
+            outcome
+            if self._deep is None or not shown
+            else self._refine(self._deep, ranking, pool, shown, hits, outcome)
+        )
+
+    def _read(self, pool: Pool, ranking: Ranking, most: int) -> list[_Shown]:
+        assert self._view.catalog is not None
+        shown: list[_Shown] = []
+        sent = 0
+        folding = Folding()
+        pattern = word_pattern(ranking.question.stems, ranking.question.names)
+        with Reader(self._root) as reader:
+            chunks = ChunkReader(reader, self._view.catalog, self._limit_bytes)
+            for place in ranking.order.tolist():
+                self._cancel.check()
+                row = pool.rows[place]
+                text = chunks.read(row)
+                if text is None or (self._filters.needs_text and not holds(self._filters, row, text)):
+                    continue
+                twin = folding.twin_of(len(shown), row.symbol, text.lines)
+                if twin is not None:
+                    self._copies[twin] += 1
+                    continue
+                if len(shown) == most:
+                    break
+                hit = hit_of(row, text, pattern, ranking.shown_score(place), ranking.signals_of(place))
+                shown.append(_Shown(hit, place, text.text))
+                if len(shown) == min(FIRST_BATCH, self._limit):
+                    sent = self._send(self._with_copies(shown))
+        hits = self._with_copies(shown)[: self._limit]
+        if len(hits) > sent:
+            self._send(hits[sent:])
+        if any(self._copies[number] for number in range(sent)) and self._deep is None:
+            self._sink.replace(hits)
+        return shown
+
+    def _send(self, hits: Sequence[Hit]) -> int:
+        self._sink.batch(hits)
+        if self._first_hit_ms is None:
+            self._first_hit_ms = self._elapsed_ms()
+        return len(hits)
+
+    def _with_copies(self, shown: Sequence[_Shown]) -> list[Hit]:
+        return [
+            replace(one.hit, copies=self._copies[number]) if self._copies[number] else one.hit
+            for number, one in enumerate(shown)
+        ]
+
+    def _refine(
+        self, deep: Deep, ranking: Ranking, pool: Pool, shown: list[_Shown], hits: list[Hit], outcome: Outcome
+    ) -> Outcome:
+        """Rescore the best hits with the deep model and replace the list once; without its answer the list stays."""
+        best = shown[:DEEP_CHUNKS]
+        texts = [embedding_text(pool.rows[one.place].path, _chunk(pool.rows[one.place], one.text)) for one in best]
+        try:
+            cosines = deep.rescore(ranking.question.text, texts, cancel=self._cancel, limit_s=DEEP_LIMIT_S)
+        except ModelError as error:
+            return replace(outcome, notes=(*outcome.notes, f"{error.message} This is the quick order."))
+        self._cancel.check()
+        again = refine(ranking, [one.place for one in best], [float(c) for c in cosines], ratio=self._ratio)
+        refined = [
+            replace(hits[place], score=again.shown_score(place), signals=again.signals_of(place))
+            for place in again.order.tolist()
+        ]
+        final = [*refined, *hits[len(best) :]][: self._limit]
+        self._sink.replace(final)
+        files = len({hit.path for hit in final})
+        return replace(outcome, files=files, engine="words + meaning + deep", elapsed_ms=self._elapsed_ms())
+
+    def _engine(self) -> str:
+        view = self._view
+        has_meaning = view.vectors is not None and view.model is not None and view.coverage > 0 and self._ratio > 0
+        return "words + meaning" if has_meaning else "words"
+
+    def _elapsed_ms(self) -> float:
+        return (time.monotonic() - self._started) * 1000.0
+
+
+def holds(filters: Filters, row: ChunkRow, text: ChunkText) -> bool:
+    """Whether a chunk's text satisfies the filters that ask for texts."""
+    file = FileFacts(
+        row.path, row.language, is_test=row.is_test, is_generated=row.is_generated, is_vendored=row.is_vendored
+    )
+    return filters.accepts_chunk(ChunkFacts(file, row.kind, row.symbol, row.container, text.text))
+
+
+def hit_of(
+    row: ChunkRow, text: ChunkText, pattern: re.Pattern[str] | None, score: float, signals: tuple[Signal, ...]
+) -> Hit:
+    """A chunk as a hit on its best line."""
+    best = best_line(text, pattern, row.symbol.partition(", ")[0])
+    return Hit(
+        path=row.path,
+        line=row.first_line + best.line,
+        column=best.column,
+        text=best.text,
+        spans=best.spans,
+        first_line=row.first_line,
+        last_line=row.last_line,
+        score=score,
+        symbol=row.symbol,
+        container=row.container,
+        kind=row.kind,
+        language=row.language,
+        signals=signals,
+        text_offset=best.text_offset,
+        chunk_id=row.chunk_id,
+        part=row.part,
+        parts=row.parts,
+    )
+
+
+def _chunk(row: ChunkRow, text: str) -> Chunk:
+    return Chunk(
+        row.language, row.kind, row.symbol, row.container, row.first_line, row.last_line, text, row.part, row.parts
+    )
