@@ -116,7 +116,7 @@ async def running(
     """The program on a screen of `size`, settled."""
     explorer = explorer or FakeExplorer()
     app = make_app(explorer, text, mode, keys=keys, session=session, theme=theme, debounce_s=debounce_s)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=True) as pilot:
         screen = Screen(app, pilot, explorer)
         await settle_start(screen)
         yield screen

@@ -32,7 +32,6 @@ class Viewing:
         ]
         at = shown.index(screen.focused) if screen.focused in shown else -1
         shown[(at + 1) % len(shown)].focus()
-        screen.presenter.footer()
 
     def preview(self) -> None:
         screen = self._screen

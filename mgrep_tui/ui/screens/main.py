@@ -154,6 +154,12 @@ class MainScreen(Screen[None]):
             rule.join_at(columns if is_beside else None)
         if self.is_mounted:
             self.presenter.all()
+            if self.focused is None and self.step is not layout.Step.TINY:
+                # What has the focus loses it when it is not shown.
+                self.query_input.focus()
+
+    def on_descendant_focus(self) -> None:
+        self.presenter.footer()
 
     # --- the flow's host
 

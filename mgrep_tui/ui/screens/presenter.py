@@ -13,7 +13,7 @@ from mgrep_tui.explorer.protocol import Variant
 from mgrep_tui.model import Health, IndexState, Mode
 from mgrep_tui.ui import empty, words
 from mgrep_tui.ui.keymap import Command, shown_key
-from mgrep_tui.ui.layout import Step
+from mgrep_tui.ui.layout import WIDE_FROM, Step
 from mgrep_tui.ui.strips import Part, said
 from mgrep_tui.ui.widgets.bars import clickable, styled
 from mgrep_tui.ui.widgets.filter_row import filter_items
@@ -112,11 +112,13 @@ class Presenter:
         screen = self._screen
         if bar := screen.part("footer"):
             names = ["open", "mode", "mark", "filters", "refine", "palette", "help"]
-            if screen.size.width >= 100:
-                names = ["open", "mark", "mode", "filters", "refine", "health", "palette", "help"]
-            parts = self._keys(names)
-            where = "" if screen.focused is screen.query_input else "letters are keys · Esc: to the query "
-            bar.show(parts, [(where, screen.palette.muted)] if screen.size.width >= 100 else [])
+            where = ""
+            if screen.size.width >= WIDE_FROM:
+                names.insert(5, "health")
+            if screen.focused in (screen.list, screen.pane):
+                names = ["open", "mark", "mode", "palette", "help"]
+                where = "letters are keys · Esc: to the query "
+            bar.show(self._keys(names), [(where, screen.palette.muted)] if where else [])
 
     def _keys(self, names: Sequence[str]) -> list[Part]:
         palette = self._screen.palette
