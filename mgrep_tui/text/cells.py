@@ -17,19 +17,38 @@ ELLIPSIS = "…"
 
 
 _JOINS_BEFORE = frozenset(map(chr, (*range(0x1160, 0x1200), *range(0xD7B0, 0xD800), *range(0x1F3FB, 0x1F400))))
-# Wide since Unicode 16, which the tables of Python 3.11 to 3.13 do not know.
+# Wide in Unicode 15 to 17, which the tables of Python 3.11 to 3.13 do not know: trigrams and counting rods, and emoji.
 _WIDE_BY_NOW = frozenset(
-    map(chr, (*range(0x2630, 0x2638), *range(0x268A, 0x2690), *range(0x4DC0, 0x4E00), *range(0x1D300, 0x1D377)))
+    map(
+        chr,
+        (
+            *(
+                *range(0x2630, 0x2638),
+                *range(0x268A, 0x2690),
+                *range(0x4DC0, 0x4E00),
+                *range(0x1D300, 0x1D357),
+                *range(0x1D360, 0x1D377),
+            ),
+            *(0x1F6D8, 0x1F6DC, *range(0x1FA75, 0x1FA78), *range(0x1FA87, 0x1FA8B), *range(0x1FA8E, 0x1FA90)),
+            *(*range(0x1FAAD, 0x1FAB0), *range(0x1FABB, 0x1FAC0), 0x1FAC6, 0x1FAC8, *range(0x1FACD, 0x1FAD0)),
+            *(*range(0x1FADA, 0x1FADD), 0x1FADF, *range(0x1FAE8, 0x1FAEB), 0x1FAEF, *range(0x1FAF7, 0x1FAF9)),
+        ),
+    )
 )
+# The planes of Chinese characters, assigned or not yet.
+_IDEOGRAPHS = range(0x20000, 0x3FFFE)
 
 
 @lru_cache(maxsize=4096)
 def _width_of(character: str) -> int:
-    if character in _JOINS_BEFORE or unicodedata.category(character) in ("Mn", "Me", "Mc"):
+    category = unicodedata.category(character)
+    if character in _JOINS_BEFORE or category in ("Mn", "Me", "Mc"):
         return 0
-    if character in _WIDE_BY_NOW or unicodedata.east_asian_width(character) in ("W", "F"):
+    if character in _WIDE_BY_NOW or ord(character) in _IDEOGRAPHS:
         return 2
-    return 1
+    if category == "Cn":
+        return 1  # not assigned: the table of widths would say wide
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
 def cell_width(text: str) -> int:

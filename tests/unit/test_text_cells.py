@@ -16,10 +16,12 @@ from mgrep_tui.text.sanitize import is_clean
 def test_widths_agree_with_the_drawing_library_for_every_character() -> None:
     """P10: one cell of difference would misplace every span behind it."""
     different = []
-    for code in range(sys.maxunicode + 1):
+    for code in (*range(0x20000), *range(0x20000, sys.maxunicode, 997)):  # beyond, planes of one kind each
         character = chr(code)
-        if code == 9 or not is_clean(character) or unicodedata.category(character) in ("Cn", "Co"):
+        if code == 9 or not is_clean(character):
             continue
+        if unicodedata.category(character) == "Cn" and cell_len(character) != 1 and code < 0x1F000:
+            continue  # newer than this Python's tables
         if cell_width(character) != cell_len(character):
             different.append(hex(code))
     assert different == []
@@ -27,7 +29,17 @@ def test_widths_agree_with_the_drawing_library_for_every_character() -> None:
 
 @pytest.mark.parametrize(
     ("text", "width"),
-    [("", 0), ("abc", 3), ("日本", 4), ("e\u0301", 1), ("a🙂b", 4), ("ｆｕｌｌ", 8), ("한글", 4)],
+    [
+        ("", 0),
+        ("abc", 3),
+        ("日本", 4),
+        ("e\u0301", 1),
+        ("a🙂b", 4),
+        ("ｆｕｌｌ", 8),
+        ("한글", 4),
+        ("\U0001fae8", 2),
+        ("\U0001ae00", 1),
+    ],
 )
 def test_width_of_text(text: str, width: int) -> None:
     assert cell_width(text) == width
