@@ -17,8 +17,10 @@ from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Entry, Skip
+from mgrep_tui.ngram.grams import CAP, KEY_BITS
 from mgrep_tui.ngram.layout import (
     DOCUMENTS_MAGIC,
+    FORMAT,
     POSTINGS_MAGIC,
     SUFFIXES,
     Header,
@@ -155,9 +157,13 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _choose_kernel_cache(folder: Path | None) -> None:
-    """Tell numba where to keep compiled kernels; it reads this when it is imported."""
+    """Tell numba where to keep compiled kernels; it reads this when it is imported.
+
+    numba renews them when the file of the kernels changes, but not when constants that they import do: those name the folder.
+    """
     if folder is None:
         return
+    folder = folder / f"{FORMAT}-{CAP}-{KEY_BITS}"
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):

@@ -31,7 +31,13 @@ _KEY_SHIFT = np.uint64(64 - KEY_BITS)
 _FACTOR = np.uint64(MULTIPLIER)
 _LENGTH_MASKS = np.array([(1 << (8 * length)) - 1 for length in range(CAP + 1)], np.uint64)
 
-kernel: Any = numba.njit(nogil=True, cache=True, boundscheck=False)
+
+def kernel(function: Any) -> Any:
+    """Compile at the first call, without the interpreter's lock; keep the result on disk if any of numba's folders can be written."""
+    try:
+        return numba.njit(nogil=True, cache=True, boundscheck=False)(function)
+    except RuntimeError:
+        return numba.njit(nogil=True, boundscheck=False)(function)
 
 
 @kernel

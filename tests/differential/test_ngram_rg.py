@@ -18,7 +18,8 @@ from tests.support import ngram_world as worlds
 RG = shutil.which("rg") or shutil.which("rg", path=os.path.dirname(sys.executable))
 PATTERNS = [
     "def ", "class [A-Z]\\w+", "import (os|sys)", "self\\.\\w+\\(", "return None", "raise \\w+Error", "(?i)fold", "foo.*bar",
-    "\\bgrams?\\b", "TODO|FIXME", "[a-z]+_of\\(", "for \\w+ in", "\\bexcept\\b", "0x[0-9a-f]{2}", "\"\"\"[A-Z]", "^from ", "\\)$", "(?i)utf-?8", "\\d{2,}",
+    "\\bgrams?\\b", "TODO|FIXME", "[a-z]+_of\\(", "for \\w+ in",
+    "\\bexcept\\b", "0x[0-9a-f]{2}", "\"\"\"[A-Z]", "^from ", "\\)$", "(?i)utf-?8", "\\d{2,}",
     "_bytes\\b", "np\\.\\w+32", "(get|set|has)_\\w+", "(?:foo|ba[rz])+_", "x{2,}", "if .* is (not )?None", "\\Aimport", "e\\z",
 ]  # fmt: skip
 
