@@ -62,6 +62,9 @@ MAX_MARKED_BYTES = 4_000_000
 class Matcher:
     """Made by `compile_pattern`. Its methods are pure and may be called from several threads at once."""
 
+    is_serial = False
+    lists_chunks = False
+
     def __init__(
         self, tree: Node, *, folds: bool, is_multiline: bool, keeps_return: bool, is_edge: bool = False
     ) -> None:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 from mgrep_tui.corpus.decode import decode_line
 from mgrep_tui.corpus.root import Root
@@ -20,7 +21,6 @@ from mgrep_tui.search.buffers import LineMatch
 from mgrep_tui.search.facts import FactsOf
 from mgrep_tui.search.filters import ChunkFacts, FileFacts, Filters
 from mgrep_tui.search.hits import hits_of
-from mgrep_tui.search.matcher import Matcher
 from mgrep_tui.search.rank import FileGroup, rank_file, ranked_group
 from mgrep_tui.search.reading import CandidateReader
 
@@ -31,6 +31,39 @@ FILES_A_TASK = 64
 TASKS_AHEAD = 6
 
 MAX_NAME_BYTES = 200
+
+
+class LineMatcher(Protocol):
+    """What a search needs of a pattern: `matcher.Matcher` and what stands in its place."""
+
+    @property
+    def is_multiline(self) -> bool: ...
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether only one thread may use it."""
+
+    @property
+    def lists_chunks(self) -> bool:
+        """Whether of all lines those count that begin a chunk."""
+
+    @property
+    def plan_pattern(self) -> str:
+        """The pattern for the planner of the n-gram index."""
+
+    def lines(
+        self,
+        buffer: bytes,
+        *,
+        first_line: int = 0,
+        starts_file: bool = True,
+        ends_file: bool = True,
+        limit: int = 1 << 60,
+    ) -> list[LineMatch]: ...
+
+    def text_of(self, content: bytes) -> bytes: ...
+
+    def is_in_path(self, path: bytes) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +84,7 @@ class Task:
     """What is looked for, and where; shared by all threads of one search."""
 
     root: Root
-    matcher: Matcher
+    matcher: LineMatcher
     filters: Filters
     facts_of: FactsOf
     lines_of: LinesOf | None
@@ -71,7 +104,7 @@ class Looked:
 
 def look_into(task: Task, candidates: Iterable[Candidate], count: int, cancel: CancelToken) -> Iterator[Looked]:
     """Look into each candidate, in order. Ends early, without a word, when cancelled."""
-    if count <= INLINE_FILES:
+    if count <= INLINE_FILES or task.matcher.is_serial:
         yield from _inline(task, candidates, cancel)
         return
     source = iter(candidates)
@@ -156,11 +189,16 @@ def _group(task: Task, facts: FileFacts, found: Sequence[tuple[bytes, list[LineM
     if task.filters.needs_chunk and task.lines_of is not None:
         chunks = task.lines_of(facts.path, facts)
         if chunks is not None:
-            hits = [hit for hit in hits if _is_in_chunk(task.filters, chunks, hit.line)]
+            begins = task.matcher.lists_chunks
+            hits = [hit for hit in hits if _is_in_chunk(task.filters, chunks, hit.line, begins)]
     if not hits:
         return None
     return ranked_group(facts.path, hits) if task.is_ranked else FileGroup(facts.path, 0.0, tuple(hits))
 
 
-def _is_in_chunk(filters: Filters, chunks: Sequence[Lines], line: int) -> bool:
-    return any(chunk.first_line <= line <= chunk.last_line and filters.accepts_chunk(chunk.facts) for chunk in chunks)
+def _is_in_chunk(filters: Filters, chunks: Sequence[Lines], line: int, begins: bool) -> bool:
+    return any(
+        chunk.first_line <= line <= (chunk.first_line if begins else chunk.last_line)
+        and filters.accepts_chunk(chunk.facts)
+        for chunk in chunks
+    )

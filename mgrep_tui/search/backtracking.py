@@ -1,0 +1,177 @@
+"""Patterns that RE2 cannot run: look-around, back-references and their kin, by the `regex` module in a child process that can be killed.
+
+Such a pattern can take for ever on a line, and while it does, nothing stops it but the end of its process. The child gives up a line by
+itself if it can; if it does not answer, it is killed and another one takes the next part. When that has cost `STUCK_S`, the search ends
+and says so.
+"""
+
+from __future__ import annotations
+
+import marshal
+import queue
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from mgrep_tui.errors import MgrepError, QueryError
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.search.buffers import LineMatch, by_first_line
+from mgrep_tui.search.pattern_parser import Parsed
+
+LINE_S = 0.2
+"""One line may take this long; the `regex` module notices late, so a call may take longer."""
+CALL_S = 0.7
+START_S = 5.0
+POLL_S = 0.02
+CHILD = Path(__file__).with_name("backtracking_child.py")
+
+
+class BacktrackingMatcher:
+    """Stands where a `Matcher` stands, for one search in one thread. Close it after use."""
+
+    plan_pattern: str
+    is_serial = True
+    lists_chunks = False
+
+    def __init__(
+        self,
+        pattern: str,
+        parsed: Parsed,
+        *,
+        folds: bool,
+        is_word: bool,
+        is_multiline: bool,
+        stuck_s: float,
+        cancel: CancelToken,
+    ) -> None:
+        """Start the child; raises `QueryError` when the pattern is not understood."""
+        self.beyond = parsed.beyond
+        self.is_multiline = is_multiline or parsed.has_newline
+        self.keeps_return = parsed.has_return
+        self.plan_pattern = pattern
+        self.given_up = 0  # parts of files in which a line took too long
+        self._stuck_left_s = stuck_s
+        self._cancel = cancel
+        self._source = pattern.replace("\\z", "\\Z")
+        if is_word:
+            self._source = rf"(?<!\w)(?:{self._source}{chr(10) if parsed.beyond == '(?x)' else ''})(?!\w)"
+        self._folds = folds
+        self._child: _Child | None = None
+        self._start()
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether so much time was lost that the search should end."""
+        return self._stuck_left_s <= 0
+
+    def close(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+
+    def _start(self) -> _Child:
+        child = _Child()
+        self._child = child
+        child.send((self._source, self._folds, self.is_multiline, LINE_S))
+        answer = child.receive(START_S, self._cancel)
+        if answer is None or answer[0] == "error":
+            self.close()
+            if answer is None:
+                raise MgrepError("The process for this kind of pattern did not start.", "The log has the details.")
+            raise QueryError(f"This pattern is not understood: {answer[1]}.", answer[2])
+        return child
+
+    def lines(
+        self,
+        buffer: bytes,
+        *,
+        first_line: int = 0,
+        starts_file: bool = True,
+        ends_file: bool = True,
+        limit: int = 1 << 60,
+    ) -> list[LineMatch]:
+        """As `Matcher.lines`. A part that takes too long has no lines; raises `Cancelled`."""
+        if self.is_exhausted or not buffer:
+            return []
+        child = self._child or self._start()
+        began = time.monotonic()
+        child.send((buffer, self.is_multiline))
+        answer = child.receive(min(CALL_S, self._stuck_left_s), self._cancel)
+        if answer is None or answer[1]:
+            self.given_up += 1
+            self._stuck_left_s -= time.monotonic() - began
+        if answer is None:
+            self.close()
+            self._cancel.check()
+            return []
+        found: list[LineMatch] = answer[0]
+        if self.is_multiline:
+            return by_first_line(buffer, found[0][3], limit) if found else []
+        return [(first_line + line, begin, end, spans) for line, begin, end, spans in found[:limit]]
+
+    def text_of(self, content: bytes) -> bytes:
+        """A file's content as this pattern sees it."""
+        if self.is_multiline and not self.keeps_return:
+            return content.replace(b"\r\n", b"\n")
+        return content
+
+    def is_in_path(self, path: bytes) -> bool:
+        """Paths are not worth the risk."""
+        return False
+
+
+class _Child:
+    """The process and a thread that reads its answers, since not every system can wait for a pipe with a limit."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", str(CHILD)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, name="backtracking", daemon=True).start()
+
+    def _listen(self) -> None:
+        output = self._process.stdout
+        assert output is not None
+        while len(head := output.read(4)) == 4:
+            size = int.from_bytes(head, "little")
+            data = output.read(size)
+            if len(data) < size:
+                break
+            self._answers.put(marshal.loads(data))
+        self._answers.put(None)
+        output.close()
+
+    def send(self, value: Any) -> None:
+        data = marshal.dumps(value)
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(len(data).to_bytes(4, "little") + data)
+            self._process.stdin.flush()
+        except OSError:
+            pass  # it died; the missing answer tells
+
+    def receive(self, limit_s: float, cancel: CancelToken) -> Any:
+        """The next answer; None when the process died, the time is over or the search was cancelled."""
+        end = time.monotonic() + limit_s
+        while (left := end - time.monotonic()) > 0 and not cancel.is_cancelled:
+            try:
+                return self._answers.get(timeout=min(left, POLL_S))
+            except queue.Empty:
+                continue
+        return None
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()
+        except OSError:
+            pass

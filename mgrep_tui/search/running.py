@@ -1,0 +1,246 @@
+"""One regex search while it runs: what was found so far, when it is shown, and when it is time to stop."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import operator
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mgrep_tui.index.results import CheckResult
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.model import Hit, Outcome, Progress, Sink
+from mgrep_tui.ngram.snapshot import Candidate, Candidates
+from mgrep_tui.search.backtracking import BacktrackingMatcher
+from mgrep_tui.search.rank import FileGroup, best_first, by_path
+from mgrep_tui.search.work import Looked, Task, look_into
+from mgrep_tui.text.languages import is_generated, is_test_path, is_vendored
+
+BATCH_LINES = 1000
+BATCH_S = 0.03
+EARLY_S = 0.0015
+"""From then on the first file with hits is shown at once."""
+SETTLE_S = 0.03
+"""Until then the order may still change: nobody has seen it."""
+PROGRESS_S = 0.1
+AHEAD_FILES = 512
+"""How far in the order of paths one looks for good files (no tests, nothing generated) to read first."""
+
+
+class Places:
+    """Where to look, by path: what the index leads to, what it does not know, and what a check of the disk said before the search."""
+
+    def __init__(self, candidates: Candidates | None, unlisted: Sequence[bytes], checked: CheckResult | None) -> None:
+        self._candidates = candidates
+        self._checked = checked if checked is not None and checked.is_complete else None
+        changed = self._checked.changed if self._checked is not None else ()
+        self._whole = sorted({*unlisted, *changed}) if changed else unlisted
+        self.count = (len(candidates) if candidates is not None else 0) + len(self._whole)
+        self.has_index = candidates is not None and candidates.indexed_count > 0
+        self.has_scan = bool(self._whole) or candidates is None or bool(candidates.extra)
+        self.is_checked = self._checked is not None
+
+    def __iter__(self) -> Iterator[Candidate]:
+        indexed: Iterable[Candidate] = self._candidates if self._candidates is not None else ()
+        if self._checked is not None:
+            hidden = {*self._checked.changed, *self._checked.deleted}
+            if hidden:
+                indexed = (candidate for candidate in indexed if candidate.path not in hidden)
+        if not self._whole:
+            return iter(indexed)
+        whole = (Candidate(path, None, None) for path in self._whole)
+        return heapq.merge(indexed, whole, key=operator.attrgetter("path"))
+
+
+def _good_first(stream: Iterable[Candidate]) -> Iterator[Candidate]:
+    """The same candidates, tests and what nobody wrote here after the others, within stretches of `AHEAD_FILES`."""
+    source = iter(stream)
+    while stretch := list(itertools.islice(source, AHEAD_FILES)):
+        later = []
+        for candidate in stretch:
+            path = candidate.path
+            if is_test_path(path) or is_generated(path) or is_vendored(path):
+                later.append(candidate)
+            else:
+                yield candidate
+        yield from later
+
+
+def _hits(groups: Iterable[FileGroup]) -> list[Hit]:
+    return [hit for group in groups for hit in group.hits]
+
+
+@dataclass(slots=True)
+class Run:
+    """One search while it runs."""
+
+    task: Task
+    sink: Sink
+    cancel: CancelToken
+    most: int | None
+    limit_s: float | None
+    is_ranked: bool
+    is_exhaustive: bool
+    began: float = field(default_factory=time.monotonic)
+    places: Places | None = None
+    first_hit: float | None = None
+    shown: dict[bytes, FileGroup] = field(default_factory=dict)  # in the order of display
+    waiting: list[FileGroup] = field(default_factory=list)
+    files: int = 0
+    lines: int = 0
+    waiting_lines: int = 0
+    looked: int = 0
+    scanned: int = 0
+    batches: int = 0
+    last_batch: float = 0.0
+    last_progress: float = 0.0
+    is_capped: bool = False
+    is_late: bool = False
+    is_settled: bool = False
+    is_verified: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether cap or time ended the search, so that there is nothing to verify."""
+        return self.is_capped or self.is_late
+
+    def answer(self, places: Places) -> None:
+        """Look into everything, in good order."""
+        self.places = places
+        self.is_verified = places.is_checked
+        stream: Iterable[Candidate] = _good_first(places) if self.is_ranked and places.count > 1 else places
+        for looked in look_into(self.task, stream, places.count, self.cancel):
+            self._take(looked, places.count)
+            if self.is_stopped:
+                break
+        self.cancel.check()
+        self._flush(time.monotonic())
+
+    def _take(self, looked: Looked, count: int) -> None:
+        self.looked += 1
+        if looked.candidate.blocks is None:
+            self.scanned += 1
+        now = time.monotonic()
+        if looked.group is not None:
+            self._add(looked.group, now)
+        if self.waiting and self._is_due(now):
+            self._flush(now)
+        matcher = self.task.matcher
+        if isinstance(matcher, BacktrackingMatcher) and matcher.is_exhausted:
+            self.is_late = True
+            self.notes.append(f"The pattern takes too long: stopped with {self.looked:,} of {count:,} files searched.")
+        elif self.limit_s is not None and now - self.began > self.limit_s:
+            self.is_late = True
+            self.notes.append(f"Stopped after {self.limit_s:g} s, {self.looked:,} of {count:,} files were searched.")
+        elif now - self.last_progress > PROGRESS_S:
+            self.last_progress = now
+            self.sink.progress(Progress(self.looked, count))
+
+    def _add(self, group: FileGroup, now: float) -> None:
+        if self.first_hit is None:
+            self.first_hit = now
+        if self.most is not None and self.lines + len(group.hits) >= self.most:
+            if self.lines + len(group.hits) > self.most:
+                group = FileGroup(group.path, group.score, group.hits[: self.most - self.lines])
+                self.is_capped = True
+            if not group.hits:
+                self.is_capped = True
+                return
+        self.waiting.append(group)
+        self.files += 1
+        self.lines += len(group.hits)
+        self.waiting_lines += len(group.hits)
+
+    def _is_due(self, now: float) -> bool:
+        if self.waiting_lines >= BATCH_LINES:
+            return True
+        if not self.batches:
+            return now - self.began > EARLY_S
+        return now - self.last_batch > BATCH_S
+
+    def _flush(self, now: float) -> None:
+        if not self.waiting:
+            return
+        order = best_first if self.is_ranked else by_path
+        groups = self.waiting
+        self.waiting, self.waiting_lines = [], 0
+        self.batches += 1
+        self.last_batch = now
+        if self.is_ranked and self.batches > 1 and not self.is_settled:
+            groups = order([*self.shown.values(), *groups])
+            self.shown = {group.path: group for group in groups}
+            self.is_settled = now - self.began > SETTLE_S
+            self.sink.replace(_hits(groups))
+            return
+        groups = order(groups)
+        if not self.is_exhaustive:
+            self.shown.update((group.path, group) for group in groups)
+        self.sink.batch(_hits(groups))
+
+    def verify(self, result: CheckResult) -> None:
+        """Let what differs on the disk join or leave."""
+        self.cancel.check()
+        if not result.is_complete:
+            self.notes.append("The files are changing faster than they can be checked.")
+            return
+        self.is_verified = True
+        gone = [path for path in {*result.changed, *result.deleted} if path in self.shown]
+        before = {path: self.shown[path] for path in gone}
+        found = {}
+        candidates = [Candidate(path, None, None) for path in result.changed]
+        for looked in look_into(self.task, candidates, len(candidates), self.cancel):
+            self.scanned += 1
+            if looked.group is not None:
+                found[looked.candidate.path] = looked.group
+        if all(found.get(path) == group for path, group in before.items()) and all(path in before for path in found):
+            return
+        new = [group for path, group in found.items() if path not in before]
+        for path in before:
+            if path in found:
+                self.shown[path] = found[path]
+            else:
+                del self.shown[path]
+        order = best_first if self.is_ranked else by_path
+        groups = [*self.shown.values(), *order(new)] if self.is_ranked else order([*self.shown.values(), *new])
+        self.shown = {group.path: group for group in groups}
+        self.lines = sum(len(group.hits) for group in groups)
+        if new and self.first_hit is None:
+            self.first_hit = time.monotonic()
+        if not before and self.is_ranked:
+            self.sink.batch(_hits(order(new)))
+        else:
+            self.sink.replace(_hits(groups))
+
+    def outcome(self) -> Outcome:
+        """What was done."""
+        now = time.monotonic()
+        places = self.places
+        assert places is not None
+        matcher = self.task.matcher
+        if isinstance(matcher, BacktrackingMatcher) and matcher.given_up and not self.is_late:
+            self.is_late = True
+            self.notes.append(f"In {matcher.given_up:,} places the pattern took too long; they were left out.")
+        return Outcome(
+            hits=self.lines,
+            files=self.files if self.is_exhaustive else len(self.shown),
+            searched_files=self.looked,
+            candidate_files=places.count,
+            scanned_files=self.scanned,
+            engine=self._engine(places),
+            is_capped=self.is_capped,
+            is_partial=self.is_late,
+            is_verified=self.is_verified,
+            elapsed_ms=(now - self.began) * 1000,
+            first_hit_ms=None if self.first_hit is None else (self.first_hit - self.began) * 1000,
+            notes=tuple(self.notes),
+        )
+
+    def _engine(self, places: Places) -> str:
+        if isinstance(self.task.matcher, BacktrackingMatcher):
+            return "backtracking"
+        if places.has_index and places.has_scan:
+            return "index + scan"
+        return "scan" if places.has_scan else "index"
