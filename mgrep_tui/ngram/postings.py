@@ -26,7 +26,7 @@ class PostingList:
 
 
 _DAMAGED = "A posting list of the n-gram index is damaged."
-_SHIFTS = (np.arange(5, dtype=np.uint8) * 7).astype(np.uint64)
+_MAX_GROUPS = 5  # of 7 bits: more than 31 bits are no block
 
 
 def decode(content: bytes, blocks: int) -> Blocks:
@@ -34,21 +34,23 @@ def decode(content: bytes, blocks: int) -> Blocks:
     raw = np.frombuffer(content, np.uint8)
     if not len(raw) or raw[-1] & 0x80:
         raise IndexDamagedError(_DAMAGED)
-    ends = np.flatnonzero(raw < 0x80)
-    if len(ends) == len(raw):
-        numbers = np.cumsum(raw, dtype=np.uint64)
+    is_last = raw < 0x80
+    if is_last.all():
+        numbers = np.cumsum(raw, dtype=np.int64)
     else:
-        starts = np.empty_like(ends)
-        starts[0] = 0
-        starts[1:] = ends[:-1] + 1
-        if int((ends - starts).max()) >= len(_SHIFTS):
-            raise IndexDamagedError(_DAMAGED)
-        distances = raw[starts].astype(np.uint64) & 0x7F
-        for more in range(1, int((ends - starts).max()) + 1):
-            longer = np.flatnonzero(starts + more <= ends)
-            distances[longer] |= (raw[starts[longer] + more].astype(np.uint64) & 0x7F) << _SHIFTS[more]
-        numbers = np.cumsum(distances)
-    if int(numbers[-1]) >= blocks or (len(numbers) > 1 and not (numbers[1:] > numbers[:-1]).all()):
+        # What each byte adds to the running sum; the sums at the last bytes are the blocks.
+        shares = (raw & 0x7F).astype(np.int64)
+        later = np.flatnonzero(~is_last[:-1]) + 1
+        groups = 1
+        while len(later):
+            if groups == _MAX_GROUPS:
+                raise IndexDamagedError(_DAMAGED)
+            shares[later] <<= 7
+            later = later[later > groups]
+            later = later[~is_last[later - groups - 1]]
+            groups += 1
+        numbers = np.cumsum(shares)[is_last]
+    if int(numbers[-1]) >= blocks or not (numbers[1:] > numbers[:-1]).all():
         raise IndexDamagedError(_DAMAGED)
     return numbers.astype(np.uint32)
 
