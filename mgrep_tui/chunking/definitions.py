@@ -184,7 +184,10 @@ def _nest(items: list[Definition]) -> list[Definition]:
                 continue
         while item.end_byte > stack[-1].end_byte or item.start_byte >= stack[-1].end_byte:
             _close(stack.pop(), stack[-1])
-        stack[-1].children.append(item)
+        holder = stack[-1]
+        if item.name and item.name == holder.name and holder.end_byte - item.end_byte <= 2 and not item.is_named_by_us:
+            continue  # `const f = function f() {}`: one function
+        holder.children.append(item)
         stack.append(item)
         last = item
     while len(stack) > 1:

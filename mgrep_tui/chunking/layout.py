@@ -62,6 +62,14 @@ class _Layout:
         units = [item for item in items if not item.is_minor]
         for item in units:
             if item.last_row < cursor or item.first_row > last:
+                # Two names in one statement, or definitions on one line.
+                if (
+                    pieces
+                    and pieces[-1].names
+                    and not pieces[-1].is_fixed
+                    and pieces[-1].first <= item.first_row <= pieces[-1].last
+                ):
+                    pieces[-1].names.append(item.name)
                 continue
             start = max(item.first_row, cursor)
             lead = self.leading(start, cursor, owner)
@@ -226,8 +234,8 @@ def lay_out(source: Source, tree: Tree, rules: Rules, outline: Outline, settings
     if source.tokens(0, last) <= settings.target_tokens and last < settings.max_unit_lines:
         units = [item for item in outline.roots if not item.is_minor] or outline.roots
         names = [item.name for item in units]
-        kind = units[0].kind if len(units) == 1 else "code"
-        container = units[0].container if len(units) == 1 else ""
+        kind = units[0].kind if len({item.kind for item in units}) == 1 else "code"
+        container = units[0].container if len({item.container for item in units}) == 1 else ""
         return [Piece(kind, names, container, 0, last)]
     layout = _Layout(source, tree, rules, outline, settings)
     pieces = layout.level(outline.roots, 0, last, None, 0)

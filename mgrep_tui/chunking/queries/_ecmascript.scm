@@ -34,6 +34,11 @@
   arguments: (arguments . [(arrow_function) (function_expression)])))
   (#any-of? @_wrapper "memo" "forwardRef" "useCallback" "debounce" "throttle" "once" "observer")) @function))
 
+; A named function that is handed on or returned.
+(function_expression name: (identifier) @name) @function
+(generator_function name: (identifier) @name) @function
+(class name: (_) @name) @class
+
 (export_statement) @wrap
 
 (program (lexical_declaration (variable_declarator name: (identifier) @name)) @constant)
