@@ -16,7 +16,7 @@ from mgrep_tui.errors import IndexDamagedError
 _MAGIC = 1337
 _TAIL = struct.Struct("<II")
 _FOOTER_LIMIT = 4_096
-_REQUIRED = ("term", "idx", "store", "fast", "fieldnorm")
+_REQUIRED = ("term", "idx", "pos", "store", "fast", "fieldnorm")
 _PORTION = 1 << 20
 
 
@@ -40,12 +40,13 @@ def check_keywords(folder: Path) -> None:
                 raise IndexDamagedError("A file of the keyword index is missing.")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise IndexDamagedError("The keyword index has a damaged table of contents.") from error
-    for files in present.values():
-        for path in files:
-            _check_file(path)
+    makers = {_check_file(path) for files in present.values() for path in files}
+    if len(makers) > 1:
+        raise IndexDamagedError("The files of the keyword index are of different versions.")
 
 
-def _check_file(path: Path) -> None:
+def _check_file(path: Path) -> str:
+    """The version that wrote the file, as JSON. Raise `IndexDamagedError` when the file is not as it was written."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -54,7 +55,8 @@ def _check_file(path: Path) -> None:
             if magic != _MAGIC or length > _FOOTER_LIMIT or length + _TAIL.size > size:
                 raise ValueError("no footer")
             file.seek(size - _TAIL.size - length)
-            wanted = int(json.loads(file.read(length))["crc"])
+            footer = json.loads(file.read(length))
+            wanted, maker = int(footer["crc"]), json.dumps(footer["version"], sort_keys=True)
             left = size - _TAIL.size - length
             file.seek(0)
             found = 0
@@ -68,3 +70,4 @@ def _check_file(path: Path) -> None:
         raise IndexDamagedError(f"{path.name} of the keyword index is damaged.") from error
     if found != wanted:
         raise IndexDamagedError(f"{path.name} of the keyword index does not match its checksum.")
+    return maker
