@@ -86,7 +86,7 @@ class KeywordIndex:
             document = Document()
             document.add_integer("id", row.chunk_id)
             document.add_text("body", words.spaced(row.body))
-            document.add_text("names", f"{row.body}\n{row.symbol} {row.container}")
+            document.add_text("names", words.composed(f"{row.body}\n{row.symbol} {row.container}"))
             if row.symbol:
                 document.add_text("symbol", words.spaced(row.symbol))
             if row.container:

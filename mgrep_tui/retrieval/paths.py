@@ -121,6 +121,7 @@ _CONFIG_ENDINGS = {
     "ac",
     "mk",
     "in",
+    "sum",
     "properties",
     "cabal",
 }

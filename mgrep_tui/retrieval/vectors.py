@@ -115,7 +115,7 @@ class VectorStore:
     def ids(self) -> Ids:
         """All ids, ascending."""
         with self._lock:
-            keys = np.array(self._index.keys, dtype=np.int64) if len(self._index) else np.empty(0, np.int64)
+            keys = self._index.keys.__array__().astype(np.int64) if len(self._index) else np.empty(0, np.int64)
         keys.sort()
         return keys
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from mgrep_tui.retrieval.signals import SIGNALS
 
-WORD_SIGNALS = frozenset({"words", "body words", "name words", "file words", "file names"})
-MEANING_SIGNALS = frozenset({"meaning", "file meaning", "deep", "file deep"})
+WORD_SIGNALS = frozenset({"words", "body words", "name words", "file words", "file names", "best rank", "agreement"})
+MEANING_SIGNALS = frozenset({"meaning", "file meaning", "file centre", "deep", "file deep", "agreement"})
 
 
 @cache
@@ -40,6 +40,8 @@ def mixed(weights: npt.NDArray[np.float32], ratio: float) -> npt.NDArray[np.floa
     """The weights when `ratio` (0 to 1) of the say is meaning's: at .5 as learned; at 0 vectors are silent, at 1 words are."""
     words = min(1.0, 2.0 * (1.0 - ratio))
     meaning = min(1.0, 2.0 * ratio)
-    factors = [words if name in WORD_SIGNALS else meaning if name in MEANING_SIGNALS else 1.0 for name in SIGNALS]
+    factors = [
+        (words if name in WORD_SIGNALS else 1.0) * (meaning if name in MEANING_SIGNALS else 1.0) for name in SIGNALS
+    ]
     result: npt.NDArray[np.float32] = weights * np.array(factors, np.float32)
     return result

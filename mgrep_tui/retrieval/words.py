@@ -18,6 +18,7 @@ NAME = r"[\p{L}_$][\p{L}\p{M}\p{N}_$]*"
 LONGEST_WORD = 40  # bytes; longer ones are base64 and hashes
 LONGEST_NAME = 100  # bytes
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 # The last capital of a run belongs to the word that follows (HTTPServer), except for a plural (URLs).
 _ACRONYM_END = re.compile(r"(?<=[A-Z])(?=[A-Z](?:[a-rt-z]|s[a-z]))")
 
@@ -33,10 +34,17 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def spaced(text: str) -> str:
-    """NFC, with a space at the end of each acronym."""
-    if not text.isascii() and not unicodedata.is_normalized("NFC", text):
+    """Composed, with a space at the end of each acronym."""
+    return _ACRONYM_END.sub(" ", composed(text))
+
+
+def composed(text: str) -> str:
+    """NFC, and without lone surrogates, which tantivy refuses."""
+    if text.isascii():
+        return text
+    if not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
-    return _ACRONYM_END.sub(" ", text)
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def word_analyzer() -> TextAnalyzer:
@@ -76,7 +84,7 @@ def stems(text: str) -> list[str]:
 
 def names(text: str) -> list[str]:
     """The whole identifiers of `text`, in lower case."""
-    found: list[str] = _analyzer("names").analyze(unicodedata.normalize("NFC", text))
+    found: list[str] = _analyzer("names").analyze(composed(text))
     return found
 
 

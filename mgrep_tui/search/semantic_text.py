@@ -93,15 +93,18 @@ def _is_unchanged(row: ChunkRow, text: ChunkText) -> bool:
 
 
 def word_pattern(stems: Sequence[str], names: Sequence[str] = ()) -> re.Pattern[str] | None:
-    """Finds the words of a question in code: whole names first, then words that begin with a stem (`resolv` in `resolves`)."""
-    parts = [re.escape(name) for name in sorted(names, key=len, reverse=True)]
+    """Finds the words of a question in code: whole names first, then words that begin with a stem (`resolv` in `resolves`).
+
+    An ending is of the same case as a word has it (`UserName` is two words), and short stems only count as whole words.
+    """
+    parts = [f"(?i:{re.escape(name)})" for name in sorted(names, key=len, reverse=True) if name]
     for stem in sorted(stems, key=len, reverse=True):
         root = stem[:-1] if len(stem) > SHORT_STEM and stem[-1] in "iy" else stem
-        if len(root) <= SHORT_STEM:
-            parts.append(rf"(?<![^\W_]){re.escape(root)}(?![^\W\d_]{{3}})")
+        if len(root) <= SHORT_STEM and root.isascii():
+            parts.append(rf"(?<![^\W_])(?i:{re.escape(root)})(?![^\W\d_]{{3}})")
         else:
-            parts.append(rf"{re.escape(root)}(?:[a-z]{{0,4}}(?![a-z]))?")
-    return re.compile("|".join(parts), re.IGNORECASE) if parts else None
+            parts.append(rf"(?i:{re.escape(root)})(?:[a-z]{{0,4}}(?![a-z])|[A-Z]{{0,4}}(?![A-Za-z]))?")
+    return re.compile("|".join(parts)) if parts else None
 
 
 def best_line(text: ChunkText, pattern: re.Pattern[str] | None, definition: str) -> BestLine:

@@ -1,0 +1,57 @@
+"""How a question is taken apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from mgrep_tui.retrieval.question import is_symbol_like, read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Foo::bar",
+        "a.b",
+        "ptr->next",
+        "getName",
+        "get_name",
+        "_private",
+        "Session",
+        "HTTPServer",
+        "Foo.bar()",
+        "naïve_Größe",
+    ],
+)
+def test_lone_names_are_symbol_like(text: str) -> None:
+    assert is_symbol_like(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["session", "how are routes registered", "Session handling", "", "42", "a b::c", "(", "what?"]
+)
+def test_words_and_sentences_are_not(text: str) -> None:
+    assert not is_symbol_like(text)
+
+
+def test_names_inside_a_sentence_are_found_and_first_words_are_not() -> None:
+    question = read("How does safeParse return a ZodError from the Engine, via outer::inner")
+    assert question.names == ("safeParse", "ZodError", "Engine", "inner")
+    assert question.qualifiers == ("outer",)
+    assert not question.is_symbol_like
+
+
+def test_one_word_is_taken_for_a_name_too() -> None:
+    assert read("session").names == ("session",)
+    assert read("g").names == ("g",)
+
+
+def test_wishes_platforms_and_versions() -> None:
+    question = read("unit tests for the inotify watcher in v3")
+    assert question.wishes == {"test"}
+    assert question.platforms == {"linux"}
+    assert question.versions == {3}
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\x00", "\ud800", "((((", "a" * 10_000, "🙂", "\u202e"])
+def test_any_text_can_be_read(text: str) -> None:
+    assert read(text).text == text.strip()
