@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
+from rich.console import RenderableType
 from textual.app import App
 from textual.binding import Binding, BindingType
 
@@ -22,6 +23,7 @@ from mgrep_tui.explorer.protocol import Explorer, SearchOptions, Session
 from mgrep_tui.model import Hit, Mode
 from mgrep_tui.ui.bindings import textual_keymap
 from mgrep_tui.ui.flow import DEBOUNCE_S, Ask
+from mgrep_tui.ui.keyboard import claim_keyboard
 from mgrep_tui.ui.keymap import rebound
 from mgrep_tui.ui.looks import CSS
 from mgrep_tui.ui.screens.main import MainScreen
@@ -67,6 +69,7 @@ class MgrepApp(App[list[Hit]]):
         self.set_keymap(textual_keymap(commands))
         self.explorer = explorer
         self._session = session
+        self.last_session: Session | None = None
         self.main = MainScreen(explorer, self.palette(), ask, commands, debounce_s, now)
 
     def palette(self) -> Palette:
@@ -131,6 +134,13 @@ class MgrepApp(App[list[Hit]]):
             except (NotImplementedError, RuntimeError, ValueError):
                 return  # Windows, or not the main thread
 
+    def exit(
+        self, result: list[Hit] | None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Leave; what is to be restored the next time is noted while everything is still there."""
+        self.last_session = self.main.session()
+        super().exit(result, return_code, message)
+
     def action_leave(self) -> None:
         self.main.remember()
         self.exit(None)
@@ -153,9 +163,10 @@ def run(
 ) -> list[Hit] | None:
     """Show the screen until it is left; the chosen hits, or None. Closes the explorer.
 
-    `text`, `mode` and `options` win over what is restored from the last session. Raises `MgrepError` when the screen ended by a fault;
-    the log has it.
+    `text`, `mode` and `options` win over what is restored from the last session. Raises `MgrepError` when there is no terminal, and when
+    the screen ended by a fault: the log has it.
     """
+    claim_keyboard()
     session = explorer.load_session() if restore else None
     ask = Ask(text, mode or Mode.SEMANTIC, options or SearchOptions())
     if session is not None:
@@ -165,8 +176,8 @@ def run(
     app = MgrepApp(explorer, ask, theme=theme, keys=keys, session=session, debounce_s=debounce_s)
     try:
         hits = app.run(mouse=mouse)
-        if app.return_code == 0:
-            explorer.save_session(app.main.session())
+        if app.return_code == 0 and app.last_session is not None:
+            explorer.save_session(app.last_session)
     finally:
         explorer.close()
     if app.return_code != 0:
