@@ -44,7 +44,7 @@ def plain_preview(root: Root, path: bytes, line: int, column: int, height: int, 
         language=language_of(
             path, "\n".join(window.lines[:1]).encode("utf-8", "replace") if window.first_line == 0 else b""
         ),
-        offsets=tuple(_offset(window, index) for index in range(len(window.lines))) if window.first_column else (),
+        offsets=window.offsets if window.cut_lines else (),
         cut_lines=frozenset(number - window.first_line for number in window.cut_lines),
     )
 
@@ -55,10 +55,6 @@ def _notice(window: Window) -> str:
     if window.encoding and not window.encoding.lower().startswith("utf-8"):
         return f"Encoded as {window.encoding}."
     return ""
-
-
-def _offset(window: Window, index: int) -> int:
-    return window.first_column if window.first_line + index in window.cut_lines else 0
 
 
 def rich_preview(root: Root, plain: Preview, line: int, symbols: Sequence[Symbol]) -> Preview:
