@@ -215,6 +215,7 @@ def fetch(work: Path) -> list[Source]:
     for ecosystem, wish in wishes["debian"].items():
         matching = [name for name in known if re.fullmatch(wish["pattern"], name) and not unpacker.is_blocked(name)]
         chosen = sorted(random.Random(SEED).sample(matching, min(wish["sample"], len(matching))))
+        chosen = [name for name in chosen if name not in wishes["left_out"]]
         archives = debian_archives(downloads / "deb", chosen)
         found += [guarded(n, lambda n=n, a=archives, e=ecosystem: unpacker.debian(e, n, a.get(n))) for n in chosen]  # type: ignore[misc]
     packages = SourcePackages(work / "apt")
