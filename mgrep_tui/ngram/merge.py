@@ -6,11 +6,14 @@ Two threads merge ahead; the caller's thread writes in the order of the buckets,
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
+import tempfile
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -23,6 +26,8 @@ from mgrep_tui.ngram.runs import Batch
 from mgrep_tui.ngram.tables import CHECKSUM_BYTES
 
 Array = npt.NDArray[Any]
+
+_COPY_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +111,10 @@ def merge(
     bases = np.zeros(BUCKETS + 1, np.uint64)
     in_prefix = np.zeros(PREFIXES + 1, np.int64)
     suffixes: list[Array] = []
-    values: list[Array] = []
     postings.write(bytes(PART_HEADER_BYTES))
     postings_sum = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
     ahead: deque[Future[_Bucket]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    with tempfile.TemporaryFile(dir=Path(lookup.name).parent) as values, ThreadPoolExecutor(threads) as pool:
         try:
             for bucket in range(BUCKETS + threads):
                 cancel.check()
@@ -125,36 +129,38 @@ def merge(
                 bases[number + 1] = bases[number] + np.uint64(len(done.lists))
                 in_prefix[(number << 8) + 1 : (number << 8) + 257] = np.bincount(done.names >> 8, minlength=256)
                 suffixes.append((done.names & 0xFF).astype(np.uint8))
-                values.append(done.values.astype("<u4"))
+                values.write(done.values.astype("<u4").data)
         finally:
             for future in ahead:
                 future.cancel()
-    keys = sum(len(part) for part in values)
-    lookup_sum = _write_lookup(lookup, keys, bases, np.cumsum(in_prefix), suffixes, values)
+        keys = sum(len(part) for part in suffixes)
+        lookup_sum = _write_lookup(lookup, keys, bases, np.cumsum(in_prefix), suffixes, values)
     return Merged(
         keys, lookup_sections(keys).end, lookup_sum, PART_HEADER_BYTES + int(bases[-1]), postings_sum.digest()
     )
 
 
 def _write_lookup(
-    lookup: IO[bytes], keys: int, bases: Array, prefixes: Array, suffixes: list[Array], values: list[Array]
+    lookup: IO[bytes], keys: int, bases: Array, prefixes: Array, suffixes: list[Array], values: IO[bytes]
 ) -> bytes:
-    """Write the file after a blank header; returns the checksum of its body. Part by part: the whole would be a second copy in memory."""
+    """Write the file after a blank header; returns the checksum of its body. The values, most of it, come from a file: memory."""
     sections = lookup_sections(keys)
     digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
     at = HEADER_BYTES
     lookup.write(bytes(at))
-    for start, parts in (
-        (sections.bases, [bases.astype("<u8")]),
-        (sections.prefixes, [prefixes.astype("<u4")]),
-        (sections.suffixes, suffixes),
-        (sections.values, values),
+    values.seek(0)
+    parts: tuple[tuple[int, Iterable[bytes | memoryview]], ...] = (
+        (sections.bases, [bases.astype("<u8").data.cast("B")]),
+        (sections.prefixes, [prefixes.astype("<u4").data.cast("B")]),
+        (sections.suffixes, [part.data for part in suffixes]),
+        (sections.values, iter(lambda: values.read(_COPY_BYTES), b"")),
         (sections.end, []),
-    ):
-        for part in (np.zeros(start - at, np.uint8), *parts):
-            lookup.write(part.data)
-            digest.update(part.data)
-            at += part.nbytes
+    )
+    for start, contents in parts:
+        for content in itertools.chain([bytes(start - at)], contents):
+            lookup.write(content)
+            digest.update(content)
+            at += len(content)
     return digest.digest()
 
 

@@ -30,7 +30,7 @@ from mgrep_tui.ngram.tables import CHECKSUM_BYTES, tables
 BLOCK_BYTES = 16 << 10
 """Measured: against whole files a third of the bytes to verify; half the size again costs 7 points of index size and saves little."""
 
-PIECE_BYTES = 4 << 20
+PIECE_BYTES = 2 << 20
 """What one thread holds at a time: a batch of files, or a piece of a longer file."""
 
 OVERLAP_BYTES = 64
@@ -280,7 +280,7 @@ def _batches(entries: Sequence[Entry]) -> list[tuple[int, int]]:
     first = 0
     size = 0
     for number, entry in enumerate(entries):
-        if number > first and (size + entry.stat.size_bytes > PIECE_BYTES or number - first == 2048):
+        if number > first and (size + entry.stat.size_bytes > PIECE_BYTES or number - first == 1024):
             ranges.append((first, number))
             first, size = number, 0
         size += entry.stat.size_bytes
