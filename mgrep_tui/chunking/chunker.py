@@ -12,6 +12,7 @@ from mgrep_tui.chunking.entries import lay_entries
 from mgrep_tui.chunking.grammar import ParseRefused
 from mgrep_tui.chunking.json_entries import json_entries
 from mgrep_tui.chunking.markdown import chunk_markdown
+from mgrep_tui.chunking.nesting import is_too_deep
 from mgrep_tui.chunking.notebook import chunk_notebook
 from mgrep_tui.chunking.pieces import Piece, to_chunks
 from mgrep_tui.chunking.rst import chunk_rst
@@ -25,8 +26,10 @@ from mgrep_tui.model import Chunk, Symbol
 from mgrep_tui.settings.config import ChunkingSettings
 from mgrep_tui.text.origin import is_minified
 
-# Prose may have a paragraph on a line, a notebook an image.
-_LONG_LINED = frozenset({"markdown", "rst", "notebook"})
+# Prose may have a paragraph on a line, a notebook an image, data all on one.
+_LONG_LINED = frozenset({"markdown", "rst", "notebook", "json"})
+
+_BRACKETED = frozenset({"json", "yaml", "toml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,7 @@ def chunk_file(
     symbols: list[Symbol] = []
     if settings.strategy == "syntax":
         try:
-            reason = _refusal(data, language, settings)
-            if reason:
-                raise ParseRefused(reason)
-            grammar, pieces, symbols = _parsed(source, language, settings, queries)
+            grammar, pieces, symbols = _parsed(data, source, language, settings, queries)
         except ParseRefused as refusal:
             grammar, fallback = "", str(refusal)
     if not pieces:
@@ -96,30 +96,23 @@ _ALIASES = {"jsonc": "json", "json5": "json", "ini": "toml", "cfg": "toml", "ter
 
 
 def _parsed(
-    source: Source, language: str, settings: ChunkingSettings, queries: Path | None
+    data: bytes, source: Source, language: str, settings: ChunkingSettings, queries: Path | None
 ) -> tuple[str, list[Piece], list[Symbol]]:
-    """The name of the parser used, pieces and symbols; nothing where the language has no parser."""
+    """The name of the parser used, pieces and symbols; nothing where the language has no parser. Raises `ParseRefused`."""
     name = _ALIASES.get(language, language)
-    if name in _SCANNERS:
-        pieces, symbols = _SCANNERS[name](source, settings)
-        return name, pieces, symbols
-    if name == "notebook":
-        pieces, symbols = chunk_notebook(source, settings, queries)
-        return name, pieces, symbols
     rules = read_rules(name, queries)
-    if rules is None:
+    if rules is None and name not in _SCANNERS and name != "notebook":
         return "", [], []
-    if name in PAGES:
-        pieces, symbols = chunk_page(source, rules, settings, queries)
-    else:
-        pieces, symbols = chunk_syntax(source, rules, settings)
-    return rules.grammar, pieces, symbols
-
-
-def _refusal(data: bytes, language: str, settings: ChunkingSettings) -> str:
-    """Why the file is not worth a parse; "" when it is."""
     if len(data) > settings.max_file_bytes:
-        return "too big"
-    if language not in _LONG_LINED and is_minified(data):
-        return "minified"
-    return ""
+        raise ParseRefused("too big")
+    if name not in _LONG_LINED and is_minified(data):
+        raise ParseRefused("minified")
+    if rules is None:
+        if name in _BRACKETED and is_too_deep(source.buffer):
+            raise ParseRefused("nested too deep")
+        if name == "notebook":
+            return name, *chunk_notebook(source, settings, queries)
+        return name, *_SCANNERS[name](source, settings)
+    if name in PAGES:
+        return rules.grammar, *chunk_page(source, rules, settings, queries)
+    return rules.grammar, *chunk_syntax(source, rules, settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from mgrep_tui.chunking.pieces import Piece
 from mgrep_tui.chunking.sections import Heading, lay_sections
@@ -60,4 +61,4 @@ def _blocks(source: Source) -> list[tuple[int, int]]:
         for row, line in enumerate(source.lines)
         if line and not line[0].isspace() and (row == 0 or source.is_blank(row - 1))
     ]
-    return [(start, following - 1) for start, following in zip(starts, [*starts[1:], len(source.lines)], strict=True)]
+    return [(start, following - 1) for start, following in pairwise([*starts, len(source.lines)])]

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mgrep_tui.chunking import FileChunks, chunk_file, text_of
+from mgrep_tui.corpus.decode import decode_text
 from mgrep_tui.settings.config import ChunkingSettings
 
 FOLDER = Path(__file__).parent.parent / "chunking_golden"
@@ -30,7 +31,7 @@ def with_target(target: int) -> ChunkingSettings:
 def check(data: bytes, language: str, chosen: ChunkingSettings) -> FileChunks:
     """Every promise about the chunks of one file."""
     result = chunk_file(b"file", data, language, chosen)
-    lines = data.decode("utf-8", "replace").split("\n")
+    lines = decode_text(data).split("\n")
     covered: set[int] = set()
     for chunk in result.chunks:
         assert 0 <= chunk.first_line <= chunk.last_line < len(lines)
@@ -92,7 +93,7 @@ def test_any_text_is_covered_in_order(language: str, target: int, text: str) -> 
 @given(st.sampled_from(LANGUAGES), st.binary(max_size=200))
 def test_any_bytes_are_chunked(language: str, data: bytes) -> None:
     result = chunk_file(b"file", data, language, with_target(40))
-    assert bool(result.chunks) == bool(data.decode("utf-8", "replace").strip())
+    assert bool(result.chunks) == bool(decode_text(data).strip())
 
 
 @QUIET

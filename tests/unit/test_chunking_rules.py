@@ -196,7 +196,15 @@ def test_5000_open_brackets_are_cut_by_lines_and_counted() -> None:
 
 def test_5000_open_brackets_of_json_do_not_recurse() -> None:
     """N1"""
-    assert chunked("\n".join(["["] * 5_000 + ["]"] * 5_000), "json").chunks
+    for text in ("[" * 5_000 + "]" * 5_000, "\n".join(["["] * 5_000 + ["]"] * 5_000)):
+        result = chunked(text, "json")
+        assert (result.grammar, result.fallback) == ("", "nested too deep")
+        assert result.chunks
+
+
+def test_a_file_without_a_parser_for_its_language_is_no_fallback() -> None:
+    result = chunked("lorem ipsum " * 10_000, "text")
+    assert (result.grammar, result.fallback) == ("", "")
 
 
 @pytest.mark.parametrize(("language", "line"), [("typescript", "let x: {} = 1;"), ("rust", "type X = {};")])

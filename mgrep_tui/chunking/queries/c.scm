@@ -16,7 +16,8 @@
     (array_declarator declarator: (identifier) @name)
     (init_declarator declarator: (identifier) @name)
     (init_declarator declarator: (array_declarator declarator: (identifier) @name))
-    (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))]) @constant)
+    (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+    (init_declarator declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))]) @constant)
 
 (preproc_def name: (_) @name) @macro
 (preproc_function_def name: (_) @name) @macro
