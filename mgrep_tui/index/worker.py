@@ -48,6 +48,7 @@ PATIENCE_S = 60.0  # how long a reading copy waits for a writer that publishes n
 BUILD_TELL_S = 0.5
 LOOK_S = 0.05
 STOP_S = 0.25
+TOLD_S = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -312,6 +313,26 @@ class IndexWorker:
         return SemanticView(notice="The index is being opened.") if side is None else side.view()
 
     def wait_complete(self, cancel: CancelToken, until: Until = "complete") -> bool:
+        answer = self._wait(cancel, until)
+        told = threading.Event()
+
+        def tell_all() -> None:
+            self._teller.tell(self._side, self._tending.state, paused=self._is_paused, final=True)
+            told.set()
+
+        self._loop.post(tell_all)
+        told.wait(TOLD_S)
+        return answer
+
+    def _wait(self, cancel: CancelToken, until: Until) -> bool:
+        heard = threading.Event()
+        self._loop.post(
+            heard.set
+        )  # what was found on the disk before this call is known to the worker when this comes through
+        while not heard.wait(LOOK_S):
+            cancel.check()
+            if self._cancel.is_cancelled:
+                return False
         patience = time.monotonic() + PATIENCE_S
         while True:
             cancel.check()

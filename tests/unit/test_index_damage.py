@@ -1,4 +1,4 @@
-"""Every file of the index damaged in turn, by bit, by length, by absence and by age: seen before it is used; that part alone is made anew."""
+"""Each file of the index damaged in turn, by bit, length, absence and age: seen before it is used; that part alone is made anew."""
 
 from __future__ import annotations
 
