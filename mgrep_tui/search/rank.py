@@ -19,7 +19,15 @@ DEFINITION, PART_OF_DEFINITION, ASSIGNMENT = 8.0, 4.0, 1.5
 IN_NAME, IS_NAME = 1.5, 3.0
 TEST, GENERATED, VENDORED, SQUEEZED = -3.0, -5.0, -5.0, -4.0
 MAX_SPANS_LOOKED_AT = 4
+LOOK_BACK_CHARS = 120
+# The name in a definition never follows one of these; it spares most lines the patterns below.
+_NO_DEFINITION_AFTER = frozenset("=,(+-<|?[{}\"'/;%^~$`")
 
+# A match that holds the keyword and the beginning of the name.
+_DEFINES_WITHIN = re.compile(
+    r"(?:(?:export|pub|public|private|static|final|async|abstract)\s+)*"
+    r"(?:def|class|func|fn|fun|function|struct|enum|interface|trait|impl|\#\s*define)\s+\w"
+)
 # What stands before a name that is being defined, up to the name itself.
 _DEFINES = re.compile(
     r"(?:\b(?:def|class|func|fn|fun|function\*?|struct|enum|union|interface|trait|type|typedef|impl|mod|module|namespace|package|object|"
@@ -91,22 +99,20 @@ def _rank_span(text: str, start: int, end: int) -> LineRank:
     if begin >= finish:
         return _BY_EDGES[0]
     edges = _is_edge(text, begin) + _is_edge(text, finish)
-    before = text[:begin]
-    # The match may hold the keyword itself: `def \w+_handler`.
-    if before.strip() == "" and _DEFINES_WITHIN.match(text, begin, finish):
-        return _DEFINITION_BY_EDGES[edges]
-    if _DEFINES.search(before):
-        return _DEFINITION_BY_EDGES[edges]
-    if text[finish : finish + 1] == "(" and _opens_body(text, before):
-        return _DEFINITION_BY_EDGES[edges]
-    if edges == 2 and _ASSIGNS.match(text, finish) and _MODIFIERS.match(before):
+    before = text[max(0, begin - LOOK_BACK_CHARS) : begin]
+    bare = before.rstrip()
+    if not bare:
+        # The match may hold the keyword itself: `def \w+_handler`.
+        if _DEFINES_WITHIN.match(text, begin, finish):
+            return _DEFINITION_BY_EDGES[edges]
+    elif bare[-1] not in _NO_DEFINITION_AFTER:
+        if _DEFINES.search(before):
+            return _DEFINITION_BY_EDGES[edges]
+        if text[finish : finish + 1] == "(" and begin < LOOK_BACK_CHARS and _opens_body(text, before):
+            return _DEFINITION_BY_EDGES[edges]
+    if edges == 2 and "=" in text[finish:] and _ASSIGNS.match(text, finish) and _MODIFIERS.match(before):
         return _ASSIGNED
     return _BY_EDGES[edges]
-
-
-_DEFINES_WITHIN = re.compile(
-    r"(?:(?:export|pub|public|private|static|final|async|abstract)\s+)*(?:def|class|func|fn|fun|function|struct|enum|interface|trait|impl|\#\s*define)\s+\w"
-)
 
 
 def _opens_body(text: str, before: str) -> bool:

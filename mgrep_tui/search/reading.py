@@ -10,12 +10,15 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from mgrep_tui.corpus.decode import searchable
 from mgrep_tui.corpus.read import Reader
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import UnreadableError
-from mgrep_tui.ngram.snapshot import Candidate
+
+if TYPE_CHECKING:
+    from mgrep_tui.ngram.snapshot import Candidate
 
 _FLAGS = (
     os.O_RDONLY

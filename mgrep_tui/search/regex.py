@@ -13,11 +13,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.corpus.walk import list_files
 from mgrep_tui.errors import QueryError
-from mgrep_tui.index.results import CheckResult
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Outcome, Sink
 from mgrep_tui.ngram.plan import plan
@@ -31,11 +31,15 @@ from mgrep_tui.search.running import Places, Run
 from mgrep_tui.search.work import LineMatcher, LinesOf, Task
 from mgrep_tui.settings.config import Settings
 
+if TYPE_CHECKING:
+    # The package brings the whole index along.
+    from mgrep_tui.index.results import CheckResult
+
 STUCK_SHARE = 0.7
 """Of the time limit for backtracking, what may be lost on lines that take too long; the rest is for starting and killing the process."""
 NO_LIMIT = 1 << 60
 
-Check = Callable[[CancelToken], CheckResult]
+Check = Callable[[CancelToken], "CheckResult"]
 
 
 class RegexEngine:

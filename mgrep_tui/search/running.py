@@ -5,18 +5,22 @@ from __future__ import annotations
 import heapq
 import itertools
 import operator
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from mgrep_tui.index.results import CheckResult
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Hit, Outcome, Progress, Sink
 from mgrep_tui.ngram.snapshot import Candidate, Candidates
 from mgrep_tui.search.backtracking import BacktrackingMatcher
 from mgrep_tui.search.rank import FileGroup, best_first, by_path
 from mgrep_tui.search.work import Looked, Task, look_into
-from mgrep_tui.text.languages import is_generated, is_test_path, is_vendored
+
+if TYPE_CHECKING:
+    # The package brings the whole index along.
+    from mgrep_tui.index.results import CheckResult
 
 BATCH_LINES = 1000
 BATCH_S = 0.03
@@ -25,8 +29,9 @@ EARLY_S = 0.0015
 SETTLE_S = 0.03
 """Until then the order may still change: nobody has seen it."""
 PROGRESS_S = 0.1
-AHEAD_FILES = 512
-"""How far in the order of paths one looks for good files (no tests, nothing generated) to read first."""
+AHEAD_FILES = 256
+"""How far in the order of paths one looks for good files (no tests, nothing generated) to read first. So few are read within `SETTLE_S`,
+and need no such order."""
 
 
 class Places:
@@ -54,14 +59,19 @@ class Places:
         return heapq.merge(indexed, whole, key=operator.attrgetter("path"))
 
 
+# A rough guess, for the order of reading only: what the hits say of their files comes from `text.languages`.
+_WORSE = re.compile(
+    rb"(?:^|[/_.-])(?:tests?|testing|testdata|spec|specs|fixtures|vendor|third_party|node_modules|generated|min)(?:[/_.-]|$)"
+)
+
+
 def _good_first(stream: Iterable[Candidate]) -> Iterator[Candidate]:
     """The same candidates, tests and what nobody wrote here after the others, within stretches of `AHEAD_FILES`."""
     source = iter(stream)
     while stretch := list(itertools.islice(source, AHEAD_FILES)):
         later = []
         for candidate in stretch:
-            path = candidate.path
-            if is_test_path(path) or is_generated(path) or is_vendored(path):
+            if _WORSE.search(candidate.path):
                 later.append(candidate)
             else:
                 yield candidate
@@ -111,7 +121,7 @@ class Run:
         """Look into everything, in good order."""
         self.places = places
         self.is_verified = places.is_checked
-        stream: Iterable[Candidate] = _good_first(places) if self.is_ranked and places.count > 1 else places
+        stream: Iterable[Candidate] = _good_first(places) if self.is_ranked and places.count > AHEAD_FILES else places
         for looked in look_into(self.task, stream, places.count, self.cancel):
             self._take(looked, places.count)
             if self.is_stopped:
