@@ -18,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 40.0
+# What would make the program look at something else than its terminal.
+_NOT_INHERITED = frozenset({"NO_COLOR", "COLUMNS", "LINES", "TMUX", "SSH_TTY", "SSH_CONNECTION"})
 # What Textual itself sends: CSI and OSC sequences, DCS, and single-character escapes.
 _CONTROL = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|P[^\x1b]*\x1b\\|[ -/]*[0-~])")
 
@@ -91,13 +93,13 @@ def terminal(
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     environment = {
-        **{name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TMUX", "SSH_TTY", "SSH_CONNECTION")},
+        **{name: value for name, value in os.environ.items() if name not in _NOT_INHERITED},
         "TERM": "xterm-256color",
         "COLORTERM": "truecolor",
         "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "1",
         **(environ or {}),
-    }  # fmt: skip
+    }
 
     def take_terminal() -> None:
         os.setsid()
