@@ -72,7 +72,7 @@ class Plan:
 
     def literals(self) -> Iterator[bytes]:
         """All literals of the tree, left to right."""
-        return _literals(self.tree)
+        return literals_of(self.tree)
 
 
 Texts: TypeAlias = frozenset[bytes]
@@ -279,12 +279,13 @@ def _one_of(trees: Iterable[Tree]) -> Tree:
     return next(iter(parts)) if len(parts) == 1 else Or(tuple(parts))
 
 
-def _literals(tree: Tree) -> Iterator[bytes]:
+def literals_of(tree: Tree) -> Iterator[bytes]:
+    """All literals of a tree, left to right."""
     match tree:
         case Literal(text):
             yield text
         case And(parts) | Or(parts):
             for part in parts:
-                yield from _literals(part)
+                yield from literals_of(part)
         case All():
             return

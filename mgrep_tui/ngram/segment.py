@@ -6,6 +6,7 @@ damaged file gives `IndexDamagedError` and no crash; bits that changed inside a 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import mmap
@@ -43,6 +44,9 @@ Array = npt.NDArray[Any]
 
 _REBUILD = "It is built anew."
 _PIECE_BYTES = 1 << 20
+
+MANY_BLOCKS = 1000
+"""From here on one table of all blocks' files costs less than a search for each."""
 
 
 class Segment:
@@ -179,10 +183,20 @@ class Segment:
 
     def files_of(self, blocks: Blocks) -> Array:
         """The number of the file of each of these ascending blocks."""
+        if len(blocks) > MANY_BLOCKS:
+            return self._owners[blocks]
         owners = np.searchsorted(self.first_blocks, blocks, side="right") - 1
         if len(owners) and not 0 <= int(owners.min()) <= int(owners.max()) < self.file_count:
             raise _damaged()
         return owners
+
+    @functools.cached_property
+    def _owners(self) -> Array:
+        """The file of each block: made when it is first worth it, 4 bytes a block."""
+        counts: npt.NDArray[np.int64] = np.diff(self.first_blocks.astype(np.int64))
+        if self.first_blocks[0] or int(self.first_blocks[-1]) != self.block_count or int(counts.min()) < 0:
+            raise _damaged()
+        return np.repeat(np.arange(self.file_count, dtype=np.int32), counts)
 
     def check_blocks(self, blocks: Blocks, owners: Array) -> None:
         """Raise `IndexDamagedError` when one of these blocks ends behind its file."""
