@@ -84,9 +84,10 @@ def test_missing_weights_are_said(tmp_path: Path) -> None:
 
 
 def test_the_instant_tier_imports_nothing_heavy() -> None:
+    heavy = ("torch", "scipy", "tokenizers", "transformers", "sentence_transformers", "mgrep_tui.embedding.training")
     code = (
-        "import sys; from mgrep_tui.embedding.static import load_static; load_static().embed_query('a'); import mgrep_tui.embedding.deep;"
-        "print([name for name in ('torch', 'scipy', 'tokenizers', 'transformers', 'sentence_transformers', 'mgrep_tui.embedding.training') if name in sys.modules])"
+        "import sys; from mgrep_tui.embedding.static import load_static; load_static().embed_query('a');"
+        f"import mgrep_tui.embedding.deep; print([name for name in {heavy} if name in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
