@@ -7,25 +7,20 @@ and says so.
 
 from __future__ import annotations
 
-import marshal
-import queue
-import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
-from typing import Any
 
 from mgrep_tui.errors import MgrepError, QueryError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.search.buffers import LineMatch, by_first_line
+from mgrep_tui.search.child import Child
 from mgrep_tui.search.pattern_parser import Parsed
 
 LINE_S = 0.2
 """One line may take this long; the `regex` module notices late, so a call may take longer."""
 CALL_S = 0.7
 START_S = 5.0
-POLL_S = 0.02
 CHILD = Path(__file__).with_name("backtracking_child.py")
 
 
@@ -59,7 +54,7 @@ class BacktrackingMatcher:
         if is_word:
             self._source = rf"(?<!\w)(?:{self._source}{chr(10) if parsed.beyond == '(?x)' else ''})(?!\w)"
         self._folds = folds
-        self._child: _Child | None = None
+        self._child: Child | None = None
         self._start()
 
     @property
@@ -72,8 +67,8 @@ class BacktrackingMatcher:
             self._child.kill()
             self._child = None
 
-    def _start(self) -> _Child:
-        child = _Child()
+    def _start(self) -> Child:
+        child = Child([sys.executable, "-I", str(CHILD)])
         self._child = child
         child.send((self._source, self._folds, self.is_multiline, LINE_S))
         answer = child.receive(START_S, self._cancel)
@@ -121,57 +116,3 @@ class BacktrackingMatcher:
     def is_in_path(self, path: bytes) -> bool:
         """Paths are not worth the risk."""
         return False
-
-
-class _Child:
-    """The process and a thread that reads its answers, since not every system can wait for a pipe with a limit."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", str(CHILD)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, name="backtracking", daemon=True).start()
-
-    def _listen(self) -> None:
-        output = self._process.stdout
-        assert output is not None
-        while len(head := output.read(4)) == 4:
-            size = int.from_bytes(head, "little")
-            data = output.read(size)
-            if len(data) < size:
-                break
-            self._answers.put(marshal.loads(data))
-        self._answers.put(None)
-        output.close()
-
-    def send(self, value: Any) -> None:
-        data = marshal.dumps(value)
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(len(data).to_bytes(4, "little") + data)
-            self._process.stdin.flush()
-        except OSError:
-            pass  # it died; the missing answer tells
-
-    def receive(self, limit_s: float, cancel: CancelToken) -> Any:
-        """The next answer; None when the process died, the time is over or the search was cancelled."""
-        end = time.monotonic() + limit_s
-        while (left := end - time.monotonic()) > 0 and not cancel.is_cancelled:
-            try:
-                return self._answers.get(timeout=min(left, POLL_S))
-            except queue.Empty:
-                continue
-        return None
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.close()
-        except OSError:
-            pass

@@ -81,10 +81,11 @@ class Matcher:
         self._places = {node.place for node in walk(tree) if isinstance(node, Assertion)}
         source, self._is_plain_exact = print_tree(tree, Purpose.EXACT_ASCII, folds=folds, keeps_return=keeps_return)
         # Latin-1 also where it cannot be used (see `lines`): compiling tells whether RE2 understands the pattern.
-        self._plain = compile_re2(source, self._folds, self.is_multiline, is_ascii=True)
+        self.plain = compile_re2(source, self._folds, self.is_multiline, is_ascii=True)
 
         inner = inner_literal(tree)
         self._inner = inner and literal_finder(*inner)
+        self.has_no_inner_literal = inner is None
 
     def _compile(self, source: str) -> _re2.RE2:
         return compile_re2(source, self._folds, self.is_multiline)
@@ -123,14 +124,23 @@ class Matcher:
             return self._edges(buffer, first_line, starts_file, ends_file)
         if self.is_multiline:
             return self._across_lines(buffer, limit)
-        if self._is_plain_exact and buffer.isascii() and (not self._sees_return or b"\r" not in buffer):
+        if self.is_plain(buffer):
             if self._inner is not None:
-                return scan_by_literal(self._plain, self._inner, buffer, first_line, limit)
-            return scan(self._plain, buffer, first_line, limit)
+                return scan_by_literal(self.plain, self._inner, buffer, first_line, limit)
+            return scan(self.plain, buffer, first_line, limit)
         loose, is_whole = self._loose
         if is_whole and (not self._may_take_return or self._keeps_return or b"\r" not in buffer):
             return scan(loose, buffer, first_line, limit)
         return list(self._checked(loose, buffer, first_line, starts_file, ends_file, limit))
+
+    def is_plain(self, buffer: bytes) -> bool:
+        """Whether `plain` alone, a pattern for ASCII, tells the matches in this buffer."""
+        return (
+            self._is_plain_exact
+            and not self._is_edge
+            and buffer.isascii()
+            and (not self._sees_return or b"\r" not in buffer)
+        )
 
     def _edges(self, buffer: bytes, line: int, starts_file: bool, ends_file: bool) -> list[LineMatch]:
         """The first or last line of the file, where a pattern such as `\\z` holds."""
@@ -190,7 +200,7 @@ class Matcher:
         """The matches in one line (without its end), or in multi-line in one file. This is the meaning of the pattern."""
         most = len(text) if self.is_multiline else MAX_SPANS
         if self._is_plain_exact and text.isascii():
-            return all_spans(self._plain, text, most)
+            return all_spans(self.plain, text, most)
         if self._exact is not None:
             return all_spans(self._exact, text, most)
         if len(text) > MAX_MARKED_BYTES:
@@ -207,7 +217,7 @@ class Matcher:
 
     def _across_lines(self, text: bytes, limit: int) -> list[LineMatch]:
         if self._is_plain_exact and text.isascii():
-            pattern = self._plain
+            pattern = self.plain
         else:
             pattern, is_whole = self._loose
             if not is_whole:
@@ -222,7 +232,7 @@ class Matcher:
 
     def is_in_path(self, path: bytes) -> bool:
         """Whether the pattern matches a path."""
-        pattern = self._plain if path.isascii() else self._loose[0]
+        pattern = self.plain if path.isascii() else self._loose[0]
         return bool(pattern.Match(UNANCHORED, path, 0, len(path))[0][0] >= 0)
 
 

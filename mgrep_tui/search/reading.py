@@ -7,7 +7,7 @@ seen; only then are they used. Whatever differs is read again whole and with eve
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -69,38 +69,44 @@ class CandidateReader:
 
     def parts(self, candidate: Candidate) -> Iterator[Part]:
         """What of the file is to be looked into; nothing when it is gone, unreadable, too big or binary."""
-        if candidate.blocks is not None and candidate.stat is not None and self._root_fd >= 0:
-            blocks = self._blocks(candidate)
-            if blocks is not None:
-                yield from blocks
+        known, blocks = candidate.stat, candidate.blocks
+        if known is None or blocks is None:
+            return self.parts_of(candidate.path, None, None)
+        stat = (known.size_bytes, known.mtime_ns, known.ctime_ns, known.inode)
+        return self.parts_of(
+            candidate.path, stat, [(block.start_byte, block.length_bytes, block.first_line) for block in blocks]
+        )
+
+    def parts_of(
+        self, path: bytes, stat: tuple[int, int, int, int] | None, blocks: Sequence[tuple[int, int, int]] | None
+    ) -> Iterator[Part]:
+        """The same from plain numbers: size, mtime, ctime and inode; start, length and first line of each block."""
+        if blocks is not None and stat is not None and self._root_fd >= 0:
+            parts = self._blocks(path, stat, blocks)
+            if parts is not None:
+                yield from parts
                 return
-        data = self.whole(candidate.path)
+        data = self.whole(path)
         if data is not None:
             yield from _pieces(data)
 
-    def _blocks(self, candidate: Candidate) -> list[Part] | None:
-        known = candidate.stat
-        assert known is not None and candidate.blocks is not None
+    def _blocks(
+        self, path: bytes, stat: tuple[int, int, int, int], blocks: Sequence[tuple[int, int, int]]
+    ) -> list[Part] | None:
         try:
-            fd = os.open(candidate.path, _FLAGS, dir_fd=self._root_fd)
+            fd = os.open(path, _FLAGS, dir_fd=self._root_fd)
         except OSError:
             return None
         try:
             now = os.fstat(fd)
-            if (
-                now.st_size != known.size_bytes
-                or now.st_mtime_ns != known.mtime_ns
-                or now.st_ctime_ns != known.ctime_ns
-                or now.st_ino != known.inode
-            ):
+            if (now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) != stat:
                 return None
             parts = []
-            for block in candidate.blocks:
-                data = os.pread(fd, block.length_bytes, block.start_byte)
-                if len(data) != block.length_bytes:
+            for start, length, first_line in blocks:
+                data = os.pread(fd, length, start)
+                if len(data) != length:
                     return None
-                ends = block.start_byte + block.length_bytes >= known.size_bytes
-                parts.append(Part(data, block.first_line, block.first_line == 0, ends))
+                parts.append(Part(data, first_line, first_line == 0, start + length >= stat[0]))
             return parts
         except OSError:
             return None

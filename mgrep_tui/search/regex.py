@@ -63,7 +63,8 @@ class RegexEngine:
         is_exhaustive: bool = False,
         limit: int | None = None,
     ) -> Outcome:
-        """Run a search in the caller's thread; hits go to `sink`.
+        """Run a search in the caller's thread; hits go to `sink`. An exhaustive one without a limit gives printed lines to a
+        `streaming.LineSink`.
 
         `check` compares the disk with this very snapshot, and is called after the first answer. `facts_of` tells what filters ask of a file
         (git's view included), `lines_of` what they ask of its symbols. `sort` is `rank` or `path`. `limit` caps the hits, else the settings
@@ -106,7 +107,7 @@ class RegexEngine:
             NO_LIMIT if most is None else most + 1,
         )
         limit_s = None if is_exhaustive else self._settings.regex.time_limit_s
-        run = Run(task, sink, cancel, most, limit_s, is_ranked, is_exhaustive)
+        run = Run(query, task, sink, cancel, most, limit_s, is_ranked, is_exhaustive)
         # Nothing that was printed can be taken back, so the disk is looked at first where the answer is a stream.
         checked = check(cancel) if check is not None and is_exhaustive else None
         candidates, unlisted = self._candidates(matcher, snapshot, cancel)

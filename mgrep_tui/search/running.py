@@ -15,7 +15,10 @@ from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Hit, Outcome, Progress, Sink
 from mgrep_tui.ngram.snapshot import Candidate, Candidates
 from mgrep_tui.search.backtracking import BacktrackingMatcher
+from mgrep_tui.search.matcher import Matcher
+from mgrep_tui.search.query import Query
 from mgrep_tui.search.rank import FileGroup, best_first, by_path
+from mgrep_tui.search.streaming import LineSink, stream_lines
 from mgrep_tui.search.work import Looked, Task, look_into
 
 if TYPE_CHECKING:
@@ -86,6 +89,7 @@ def _hits(groups: Iterable[FileGroup]) -> list[Hit]:
 class Run:
     """One search while it runs."""
 
+    query: Query
     task: Task
     sink: Sink
     cancel: CancelToken
@@ -121,6 +125,16 @@ class Run:
         """Look into everything, in good order."""
         self.places = places
         self.is_verified = places.is_checked
+        matcher = self.task.matcher
+        if (
+            self.is_exhaustive
+            and self.most is None
+            and isinstance(self.sink, LineSink)
+            and isinstance(matcher, Matcher)
+            and not self.task.filters.needs_chunk
+        ):
+            self._stream(places, matcher, self.sink)
+            return
         stream: Iterable[Candidate] = _good_first(places) if self.is_ranked and places.count > AHEAD_FILES else places
         for looked in look_into(self.task, stream, places.count, self.cancel):
             self._take(looked, places.count)
@@ -128,6 +142,25 @@ class Run:
                 break
         self.cancel.check()
         self._flush(time.monotonic())
+
+    def _stream(self, places: Places, matcher: Matcher, sink: LineSink) -> None:
+        """The same as printed lines."""
+        task = self.task
+        candidates = (candidate for candidate in places if self._is_let_through(candidate.path))
+        for text, lines, files, looked in stream_lines(
+            task.root, self.query, matcher, candidates, places.count, sink.prefix, task.max_file_bytes, self.cancel
+        ):
+            self.looked += looked
+            self.lines += lines
+            self.files += files
+            if lines:
+                self.first_hit = self.first_hit or time.monotonic()
+                sink.lines(text, lines)
+        self.cancel.check()
+
+    def _is_let_through(self, path: bytes) -> bool:
+        filters = self.task.filters
+        return not filters or filters.accepts_file(self.task.facts_of(path))
 
     def _take(self, looked: Looked, count: int) -> None:
         self.looked += 1

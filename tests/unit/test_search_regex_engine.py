@@ -15,7 +15,7 @@ from mgrep_tui.index.results import CheckResult
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Mode
 from mgrep_tui.ngram.snapshot import Snapshot, make_snapshot
-from mgrep_tui.search import backtracking
+from mgrep_tui.search import backtracking, streaming
 from mgrep_tui.search.filters import ChunkFacts, FileFacts
 from mgrep_tui.search.query import parse
 from mgrep_tui.search.regex import RegexEngine
@@ -372,3 +372,54 @@ def test_wrong_pattern_beyond_re2(tmp_path: Path) -> None:
         ask(root, r"(?<=a*b)\2", None)
     with pytest.raises(QueryError, match="not closed"):
         ask(root, r"(?=foo", None)
+
+
+# --- printed lines
+
+
+class PrintedSink(Collected):
+    """A sink that takes printed lines."""
+
+    prefix = b"in/"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = b""
+        self.count = 0
+
+    def lines(self, text: bytes, count: int) -> None:
+        self.text += text
+        self.count += count
+
+
+@pytest.mark.parametrize("processes", [False, True])
+@pytest.mark.parametrize(
+    "pattern", ["x", "(?i)X", r"\bx\b", "x.$", "é", r"\w+é", "[^a]x", "abc.*x", "x lang:c", "x\\ny", r"x\b|end\z"]
+)
+def test_printed_lines_are_the_hits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: bool, pattern: str
+) -> None:
+    monkeypatch.setattr(streaming, "MANY_FILES", 0 if processes else 1000)
+    monkeypatch.setattr(streaming, "FILES_A_TASK", 2)
+    files = {
+        "a.c": "x\nno\nabc x x\n  xy\nthe end",
+        "b.c": "éx é\r\nX\r\nx\r\n",
+        "c.h": "X x\ny\n",
+        "d.txt": b"\xff x\n\x00 x\n".decode("latin-1"),
+        "e.txt": "nothing\n",
+    }
+    root = tree_of(tmp_path, files)
+    (root.path / "f.c").write_bytes(b"\xef\xbb\xbfx bom\n\xffx latin\n")
+    snapshot = indexed(root, tmp_path)
+    sink = PrintedSink()
+    outcome = RegexEngine(root, Settings()).search(
+        parse(pattern, Mode.REGEX), snapshot, None, sink, CancelToken(), is_exhaustive=True
+    )
+    hits = ask(root, pattern, snapshot, is_exhaustive=True).hits
+    printed = [line.split(b":", 3) for line in sink.text.split(b"\n")[:-1]]
+    assert [(path, int(line), int(column)) for path, line, column, _ in printed] == [
+        (b"in/" + hit.path, hit.line + 1, hit.column + 1) for hit in hits
+    ]
+    assert [text.decode("utf-8", "replace") for *_, text in printed] == [hit.text for hit in hits]
+    assert outcome.hits == sink.count == len(hits)
+    assert outcome.files == len({hit.path for hit in hits})
