@@ -46,12 +46,12 @@ def write(out: IO[bytes], entries: Sequence[Entry], documents: Documents, batche
         (sections.lengths, np.concatenate([*(batch.lengths for batch in batches), empty]).astype("<u4")),
         (sections.lines, np.concatenate([*(batch.lines for batch in batches), empty]).astype("<u4")),
     )
-    body = bytearray(sections.end - PART_HEADER_BYTES)
-    for offset, part in parts:
-        start = offset - PART_HEADER_BYTES
-        body[start : start + part.nbytes] = part.tobytes()
     out.write(bytes(PART_HEADER_BYTES))
-    out.write(body)
-    return Written(
-        len(paths), int(offsets[-1]), sections.end, hashlib.blake2b(body, digest_size=CHECKSUM_BYTES).digest()
-    )
+    digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
+    at = PART_HEADER_BYTES
+    for offset, part in (*parts, (sections.end, empty)):
+        for content in (bytes(offset - at), part.tobytes()):
+            out.write(content)
+            digest.update(content)
+            at += len(content)
+    return Written(len(paths), int(offsets[-1]), sections.end, digest.digest())

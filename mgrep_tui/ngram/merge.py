@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import queue
 import tempfile
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -48,10 +49,32 @@ class _Bucket:
     lists: Array
 
 
+@dataclass(frozen=True, slots=True)
+class _Workspace:
+    """What one thread needs for the largest bucket; only touched pages take memory."""
+
+    raw: Array
+    ordered: Array
+    names: Array
+    values: Array
+    lists: Array
+
+    @classmethod
+    def fresh(cls, raw_bytes: int, postings: int, bitmap_bytes: int) -> _Workspace:
+        keys = min(postings, PREFIXES)
+        return cls(
+            np.empty(raw_bytes, np.uint8),
+            np.empty(postings, np.uint32),
+            np.empty(keys, np.uint16),
+            np.empty(keys, np.uint32),
+            np.empty(5 * postings + bitmap_bytes, np.uint8),
+        )
+
+
 class _Sources:
     """The runs of all batches as arrays, and how to read one bucket of them."""
 
-    def __init__(self, batches: Sequence[Batch], spill: IO[bytes]) -> None:
+    def __init__(self, batches: Sequence[Batch], spill: IO[bytes], threads: int) -> None:
         runs = [run for batch in batches for run in batch.runs]
         bases = np.cumsum([0] + [len(batch.starts) for batch in batches])
         self.blocks = int(bases[-1])
@@ -66,36 +89,44 @@ class _Sources:
         self._at = [run.offset_bytes for run in runs]
         self._fd = spill.fileno()
 
+        most = int(self._sizes.sum(axis=0).max(initial=0))
+        most_bytes = int((self._offsets[:, 1:] - self._offsets[:, :-1]).sum(axis=0).max(initial=0))
+        self._bitmap_bytes = (self.blocks + 7) // 8
+        self._spare: queue.SimpleQueue[_Workspace] = queue.SimpleQueue()
+        for _ in range(threads):
+            self._spare.put(_Workspace.fresh(most_bytes, most, self._bitmap_bytes))
+
     def merge(self, bucket: int) -> _Bucket:
+        """The lists of one bucket; at most as many threads at once as were announced."""
+        space = self._spare.get()
+        try:
+            return self._merge(bucket, space)
+        finally:
+            self._spare.put(space)
+
+    def _merge(self, bucket: int, space: _Workspace) -> _Bucket:
         offsets = self._offsets[:, bucket]
         lengths = self._offsets[:, bucket + 1] - offsets
         starts = np.cumsum(lengths) - lengths
-        raw = bytearray(int(lengths.sum()))
-        view = memoryview(raw)
+        view = space.raw.data
         for at, offset, start, length in zip(
             self._at, offsets.tolist(), starts.tolist(), lengths.tolist(), strict=True
         ):
             _read_all(self._fd, view[start : start + length], at + offset)
-        sizes = np.ascontiguousarray(self._sizes[:, bucket])
-        total = int(sizes.sum())
-        room = min(total, PREFIXES)
-        names = np.empty(room, np.uint16)
-        values = np.empty(room, np.uint32)
-        lists = np.empty(5 * total + (self.blocks + 7) // 8, np.uint8)
         count, size = kernels.merge_bucket(
-            np.frombuffer(raw, np.uint8),
+            space.raw,
             starts,
-            sizes,
+            np.ascontiguousarray(self._sizes[:, bucket]),
             self._first_pieces,
             self._piece_blocks,
             self._piece_counts,
-            (self.blocks + 7) // 8,
-            np.empty(total, np.uint32),
-            names,
-            values,
-            lists,
+            self._bitmap_bytes,
+            space.ordered,
+            space.names,
+            space.values,
+            space.lists,
         )
-        return _Bucket(names[:count].copy(), values[:count].copy(), lists[:size].copy())
+        return _Bucket(space.names[:count].copy(), space.values[:count].copy(), space.lists[:size].copy())
 
 
 def merge(
@@ -107,7 +138,7 @@ def merge(
     cancel: CancelToken,
 ) -> Merged:
     """Write the bodies of both files; their headers are left blank. Raises OSError and `Cancelled`."""
-    sources = _Sources(batches, spill)
+    sources = _Sources(batches, spill, threads)
     bases = np.zeros(BUCKETS + 1, np.uint64)
     in_prefix = np.zeros(PREFIXES + 1, np.int64)
     suffixes: list[Array] = []

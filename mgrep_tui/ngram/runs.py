@@ -86,8 +86,9 @@ class Batch:
 
 @dataclass(slots=True)
 class _Workspace:
-    """The arrays of one thread."""
+    """The arrays of one thread, kept: buffers that come and go leave holes in the heap."""
 
+    text: Array
     keys: Array
     scratch: Array
     out: Array
@@ -98,6 +99,7 @@ class _Workspace:
         # 2 keys a byte is the worst case; only touched pages take memory.
         room = PIECE_BYTES + BLOCK_BYTES
         return cls(
+            np.empty(room, np.uint8),
             np.empty(2 * room, np.uint32),
             np.empty(room, np.uint8),
             np.empty(0, np.uint8),
@@ -211,7 +213,7 @@ class Extraction:
         self.documents.kinds[number] = kind
 
     def _spill_batch(self, texts: list[bytes], numbers: list[int], workspace: _Workspace) -> Batch:
-        joined = np.frombuffer(texts[0] if len(texts) == 1 else b"".join(texts), np.uint8)
+        joined = _joined(texts, workspace)
         room = len(texts) + 2 * (len(joined) // BLOCK_BYTES) + 1
         batch = Batch(
             np.empty(room, np.uint32), np.empty(room, np.uint32), np.empty(room, np.uint32), text_bytes=len(joined)
@@ -259,6 +261,19 @@ class Extraction:
             self._spill_ends += size
         write_all(self._spill_fd, workspace.out.data[:size], at)
         return Run(at, offsets.astype(np.uint32), sizes.astype(np.uint32), blocks)
+
+
+def _joined(texts: list[bytes], workspace: _Workspace) -> Array:
+    """The texts one after another."""
+    if len(texts) == 1:
+        return np.frombuffer(texts[0], np.uint8)
+    size = sum(map(len, texts))
+    whole = workspace.text[:size] if size <= len(workspace.text) else np.empty(size, np.uint8)
+    at = 0
+    for text in texts:
+        whole[at : at + len(text)] = np.frombuffer(text, np.uint8)
+        at += len(text)
+    return whole
 
 
 def as_signed(inode: int) -> int:

@@ -193,8 +193,9 @@ class Segment:
     @functools.cached_property
     def _owners(self) -> Array:
         """The file of each block: made when it is first worth it, 4 bytes a block."""
-        counts: npt.NDArray[np.int64] = np.diff(self.first_blocks.astype(np.int64))
-        if self.first_blocks[0] or int(self.first_blocks[-1]) != self.block_count or int(counts.min()) < 0:
+        firsts = self.first_blocks.astype(np.int64)
+        counts = firsts[1:] - firsts[:-1]
+        if firsts[0] or firsts[-1] != self.block_count or int(counts.min()) < 0:
             raise _damaged()
         return np.repeat(np.arange(self.file_count, dtype=np.int32), counts)
 
