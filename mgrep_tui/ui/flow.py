@@ -7,13 +7,13 @@ everything else starts at once. The old hits stay until the new search has its f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Explorer, Search, SearchOptions
-from mgrep_tui.model import Mode, Outcome, Progress
+from mgrep_tui.model import Hit, Mode, Outcome, Progress
 from mgrep_tui.ui.inbox import Inbox
 from mgrep_tui.ui.results import Results
 
@@ -84,6 +84,9 @@ class Flow:
         self._search: Search | None = None
         self._inbox: Inbox | None = None
         self._has_first = False
+        self._is_same = False  # it is the query whose hits are shown already
+        self._is_quiet = False
+        self._behind: Results | None = None
         self._started = 0.0
         self._took_s = 0.0
         self._painted = 0.0
@@ -98,6 +101,16 @@ class Flow:
     @property
     def is_searching(self) -> bool:
         return self._search is not None
+
+    @property
+    def is_refining(self) -> bool:
+        """The hits are there, and a better order of them is on its way."""
+        return self._search is not None and self._has_first and self.ask.mode is Mode.SEMANTIC
+
+    @property
+    def took_s(self) -> float:
+        """How long the last search took."""
+        return self._took_s
 
     @property
     def is_idle(self) -> bool:
@@ -147,17 +160,20 @@ class Flow:
 
     # --- the search
 
-    def search(self) -> None:
-        """Start the search of the current query now, in place of any other."""
+    def search(self, *, is_quiet: bool = False) -> None:
+        """Start the search of the current query now, in place of any other. A quiet one is not asked for by the person: it says nothing."""
         self.stop()
+        self._is_quiet = is_quiet
         self._epoch += 1
         self.error = None
         if self.ask.is_empty:
             self.outcome = None
             self.shown_ask = None
-            self._show(Results(self.ask.mode, self._epoch), is_same_query=False)
+            self._has_first = False
+            self._show(Results(self.ask.mode, self._epoch))
             self._host.state_changed()
             return
+        self._is_same = self.ask == self.shown_ask
         epoch, ask = self._epoch, self.ask
         self._has_first = False
         self._started = time.monotonic()
@@ -183,6 +199,8 @@ class Flow:
             self._search.cancel()
             self._search = None
         self._inbox = None
+        self._behind = None
+        self._is_same = False
         self.is_slow = False
         self.progress = None
 
@@ -192,11 +210,11 @@ class Flow:
             self._waiting = None
 
     def _late(self, epoch: int) -> None:
-        if epoch == self._epoch and self._search is not None and not self._has_first:
+        if epoch == self._epoch and self._search is not None and not self._has_first and not self._is_same:
             self._host.results_old()
 
     def _slow(self, epoch: int) -> None:
-        if epoch == self._epoch and self._search is not None:
+        if epoch == self._epoch and self._search is not None and not self._is_quiet:
             self.is_slow = True
             self._host.state_changed()
 
@@ -216,19 +234,30 @@ class Flow:
         self._painted = time.monotonic()
         self.progress = taken.progress or self.progress
         if taken.hits or taken.is_anew:
-            if taken.is_anew or not self._has_first:
-                is_same_query = self._has_first
-                results = Results(self.ask.mode, epoch)
-                results.extend(taken.hits)
-                self._show(results, is_same_query=is_same_query)
-            else:
-                self._host.results_grown(self.results.extend(taken.hits))
+            self._take_hits(taken.hits, is_anew=taken.is_anew)
+        if taken.is_done and self._behind is not None:
+            self._show(self._behind)
         if taken.is_done:
             self._finish(taken.outcome, taken.error)
         self._host.state_changed()
 
-    def _show(self, results: Results, *, is_same_query: bool) -> None:
+    def _take_hits(self, hits: Sequence[Hit], *, is_anew: bool) -> None:
+        """Add hits to the list. The same query once more is laid out behind the screen, so that the list does not shrink and grow."""
+        if self._is_same and self.ask.mode is Mode.REGEX:
+            if self._behind is None or is_anew:
+                self._behind = Results(self.ask.mode, self._epoch)
+            self._behind.extend(hits)
+        elif is_anew or not self._has_first:
+            results = Results(self.ask.mode, self._epoch)
+            results.extend(hits)
+            self._show(results)
+        else:
+            self._host.results_grown(self.results.extend(hits))
+
+    def _show(self, results: Results) -> None:
+        is_same_query = self._has_first
         self._has_first = True
+        self._behind = None
         self.results = results
         if not self.ask.is_empty:
             self.shown_ask = self.ask
@@ -243,4 +272,4 @@ class Flow:
             return
         self.outcome = outcome
         if not self._has_first:
-            self._show(Results(self.ask.mode, self._epoch), is_same_query=False)
+            self._show(Results(self.ask.mode, self._epoch))

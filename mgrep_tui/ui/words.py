@@ -144,6 +144,15 @@ def searching(progress: Progress | None) -> Line:
     return [(f"searching … {progress.searched:,} of {progress.total:,} files", "muted")]
 
 
+def refining(hits: int, health: Health, *, is_short: bool) -> Line:
+    """The hits can be used; the transformer is putting them into a better order."""
+    line: Line = [(count(hits, "chunk"), "text"), (DOT + "refining …", "muted")]
+    phrase = dict(health.models).get("deep", "")
+    if phrase and not is_short:
+        line.append((f" {said(phrase)}", "muted"))
+    return line
+
+
 def error_line(error: MgrepError, query_column: int, width: int) -> Line:
     """What is wrong with the query, beneath the place where it is wrong if that can be told."""
     text = said(error.message)
@@ -174,6 +183,11 @@ def no_hits(outcome: Outcome, health: Health, mode: Mode) -> list[Line]:
     """That nothing was found, and in what."""
     files = outcome.searched_files or health.files_total
     checked = " (checked just now)" if outcome.is_verified else ""
+    if outcome.is_partial and health.state in (IndexState.OPENING, IndexState.INDEXING):
+        return [
+            [("Nothing yet", "strong"), (_so_far(health), "text")],
+            [("The answer grows by itself.", "muted")],
+        ]
     first: Line = [("No matches", "strong")]
     if files:
         first.append((f" in {count(files, 'file')}{checked}.", "text"))
@@ -188,6 +202,12 @@ def no_hits(outcome: Outcome, health: Health, mode: Mode) -> list[Line]:
         )
     lines.extend([(said(note), "muted")] for note in outcome.notes)
     return lines
+
+
+def _so_far(health: Health) -> str:
+    if not health.files_total:
+        return ": the index is being opened."
+    return f": {health.files_chunked:,} of {count(health.files_total, 'file')} are in."
 
 
 CHEAT_SHEET: tuple[tuple[str, str], ...] = (

@@ -9,9 +9,11 @@ import pytest
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import EditorCommand, Preview, Session
-from mgrep_tui.model import Hit, IndexState, Mode, Span
+from mgrep_tui.model import Hit, IndexState, Mode, Outcome, Span
 from mgrep_tui.settings.state import PastQuery
 from mgrep_tui.text.sanitize import is_clean
+from mgrep_tui.ui import growth
+from mgrep_tui.ui.results import key_of
 from tests.support.fake_explorer import READY, FakeExplorer
 from tests.support.screen import MEDIUM, NARROW, Screen, running
 
@@ -163,6 +165,57 @@ async def test_what_could_not_be_answered_is_asked_again_when_the_index_is_ready
         explorer.set_health(replace(READY, generation=13))
         await screen.settle()
         assert len(explorer.searched) == before + 1
+
+
+async def test_an_answer_grows_with_the_index_and_the_cursor_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first user's first query, typed while the index is being made."""
+    monkeypatch.setattr(growth, "EVERY_S", 0.01)
+    monkeypatch.setattr(growth, "PAUSE_TO_SEARCH", 0)
+    indexing = replace(READY, state=IndexState.INDEXING, files_chunked=12, files_total=8_817, chunks=100, vectors=0)
+    explorer = FakeExplorer(state=indexing, coverage=0.0)
+    explorer.outcome = lambda outcome: replace(outcome, is_partial=True)
+    files, explorer.files = explorer.files, {}
+    async with running(explorer, text="retry") as screen:
+        assert "Nothing yet: 12 of 8,817 files are in." in screen.text()
+        explorer.files = files
+        explorer.set_health(replace(indexing, files_chunked=900, chunks=3_000))
+        await screen.until(lambda: len(screen.main.flow.results) > 0)
+        await screen.press("down", "down")
+        hit = screen.main.list.hit
+        explorer.files = {b"src/a_retry.py": "def retry():\n    pass\n", **files}
+        explorer.coverage = 1.0
+        explorer.outcome = lambda outcome: outcome
+        explorer.set_health(replace(READY, vectors=5_000))
+        await screen.until(lambda: screen.main.flow.results.find((b"src/a_retry.py", 0, 4)) is not None)
+        await screen.settle()
+        assert hit is not None
+        assert screen.main.list.hit is not None
+        assert key_of(screen.main.list.hit) == key_of(hit)
+        asked = len(explorer.searched)
+        explorer.set_health(replace(READY, vectors=6_000))
+        await screen.settle()
+        assert len(explorer.searched) == asked, "a whole answer is not asked for again"
+
+
+async def test_refining_leaves_the_hits_usable() -> None:
+    """The instant answer is there, the transformer has not answered yet."""
+    async with running(text="delay") as screen:
+        explorer = screen.explorer
+        explorer.holds = True
+        await screen.pilot.press("f5")
+        await screen.until(lambda: bool(explorer.held))
+        hits = explorer.hits("delay", Mode.SEMANTIC, screen.main.flow.ask.options)
+        explorer.held[-1].sink.batch(hits)
+        await screen.until(lambda: "refining" in screen.bar("summary"))
+        assert not screen.main.list.is_dimmed
+        await screen.pilot.press("down")
+        hit = screen.main.list.hit
+        explorer.held[-1].sink.replace(list(reversed(hits)))
+        explorer.held[-1].on_done(Outcome(hits=len(hits)), None)
+        await screen.settle()
+        assert screen.main.list.hit == hit
+        assert screen.main.flow.results.hits[0] == hits[-1]
+        assert "refining" not in screen.bar("summary")
 
 
 # --- moving

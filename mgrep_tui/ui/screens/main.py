@@ -299,6 +299,7 @@ class MainScreen(Screen[None]):
         from mgrep_tui.ui.opening import open_hits
 
         self.remember()
+        self.is_touched = True
         try:
             open_hits(self, hits)
         except MgrepError as error:

@@ -12,6 +12,7 @@ from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Variant
 from mgrep_tui.model import Health, IndexState, Mode
 from mgrep_tui.ui import empty, words
+from mgrep_tui.ui.growth import Growth
 from mgrep_tui.ui.keymap import Command, shown_key
 from mgrep_tui.ui.layout import WIDE_FROM, Step
 from mgrep_tui.ui.strips import Part, said
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
     from mgrep_tui.ui.screens.main import MainScreen
 
 RATES_KEPT = 60
+
+
+def told_on_start_page(health: Health) -> tuple[object, ...]:
+    """What of the health the start page tells."""
+    share = round(100 * health.vectors / health.chunks) if health.chunks else 0
+    return (health.state, health.regex_ready, health.keywords_ready, share, health.files_chunked, health.files_total)
+
+
 # From this width on the mode is shown with its scale; below, as a word.
 SCALE_FROM = 80
 
@@ -37,6 +46,7 @@ class Presenter:
         self._variants: tuple[Variant, ...] = ()
         self._variants_of: object = None  # the query that they are for
         self._is_asking = False
+        self.growth = Growth(screen)
         self._shows_hint = True
         self._hint_is_shown = False
 
@@ -61,32 +71,9 @@ class Presenter:
             self.rates.append(health.rate_per_s)
         self.title()
         self.status()
-        if self._readiness(before) != self._readiness(health):
-            self._readier(before, health)
-
-    def _readier(self, before: Health, health: Health) -> None:
-        """The index can do more than before: what it could not answer is asked again, once; the start page says so."""
-        flow = self._screen.flow
-        is_abler = (before.state, before.regex_ready, before.keywords_ready) != (
-            health.state,
-            health.regex_ready,
-            health.keywords_ready,
-        )
-        if (
-            is_abler
-            and flow.is_idle
-            and flow.outcome is not None
-            and (flow.outcome.is_partial or not len(flow.results))
-        ):
-            flow.search()
-        elif self._screen.has_class("-starting"):
+        if self._screen.has_class("-starting") and told_on_start_page(before) != told_on_start_page(health):
             self.start_page()
-
-    @staticmethod
-    def _readiness(health: Health) -> tuple[object, ...]:
-        """What the start page tells of the health."""
-        share = round(100 * health.vectors / health.chunks) if health.chunks else 0
-        return (health.state, health.regex_ready, health.keywords_ready, share)
+        self.growth.health_changed(health)
 
     def title(self) -> None:
         if bar := self._screen.part("title"):
@@ -160,7 +147,9 @@ class Presenter:
         if screen.marks:
             left += [(f"✓ {len(screen.marks):,} marked", palette.mark)]
         results = screen.flow.results
-        if screen.flow.is_slow:
+        if screen.flow.is_refining and screen.flow.is_slow:
+            right = words.refining(len(results), self._health, is_short=is_short)
+        elif screen.flow.is_slow:
             right = words.searching(screen.flow.progress)
         else:
             right = words.summary(
@@ -238,8 +227,7 @@ class Presenter:
             if self._variants_of != flow.ask:
                 self._ask_for_variants()
             rows = empty.no_hits(flow.outcome, self._health, flow.ask.mode, self._variants, is_asking=self._is_asking)
-        # The cursor stays where it was when the page only tells more.
-        screen.start_list.show(rows, has_cursor=True)
+        screen.start_list.renew(rows)
         screen.show_hit()
 
     def _ask_for_changes(self) -> None:

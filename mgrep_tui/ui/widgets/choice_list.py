@@ -84,6 +84,13 @@ class ChoiceList(ScrollView, can_focus=False):
         self._into_view()
         self.refresh()
 
+    def renew(self, rows: Sequence[ChoiceRow]) -> None:
+        """Show other rows; the cursor stays on its value when that is still among them."""
+        if self.value is not None and any(each.value == self.value for each in rows):
+            self.replace_rows(rows)
+        else:
+            self.show(rows)
+
     def replace_rows(self, rows: Sequence[ChoiceRow]) -> None:
         """Show newer rows of the same kind: the cursor keeps its value, and nothing scrolls."""
         value = self.value
