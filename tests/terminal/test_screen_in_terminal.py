@@ -134,6 +134,20 @@ def test_without_a_terminal_it_says_so() -> None:
     assert b"\x1b[?1049h" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("keys", "query"),
+    [("\x15delay", "delay"), ("\x1bOQ\x15delay\x1b[D\x1b[DX", "delXay"), ("\x17\x15a\x01b\x05c", "bac")],
+)
+def test_keys_typed_ahead_keep_their_order(keys: str, query: str) -> None:
+    """Clear the line and type on, faster than the screen is drawn."""
+    with terminal([*PROGRAM, "retr"]) as screen:
+        screen.expect("18 hits")
+        screen.send(keys)
+        screen.expect(query)
+        screen.send("\x03")
+        screen.end()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
     with terminal([*PROGRAM, "retr"]) as screen:

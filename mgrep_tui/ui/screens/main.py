@@ -25,7 +25,7 @@ from mgrep_tui.ui.background import Newest
 from mgrep_tui.ui.bindings import SCREEN_BINDINGS
 from mgrep_tui.ui.completion import Completions
 from mgrep_tui.ui.flow import Ask, Flow
-from mgrep_tui.ui.keymap import Command
+from mgrep_tui.ui.keymap import Command, textual_key
 from mgrep_tui.ui.marks import Marks
 from mgrep_tui.ui.preview_feed import PreviewFeed, Wish
 from mgrep_tui.ui.results import HitKey, Results, key_of
@@ -83,6 +83,7 @@ class MainScreen(Screen[None]):
         self.presenter = Presenter(self)
         self.completions = Completions(self)
         self._handlers = handlers(self)
+        self._command_of_key = {textual_key(key): command.id for command in commands for key in command.keys}
 
     # --- parts
 
@@ -91,7 +92,7 @@ class MainScreen(Screen[None]):
         yield Bar("title")
         with Horizontal(id="query-row"):
             yield Bar("prompt")
-            query = QueryInput(palette, lambda text: self.explorer.chips(text, self.flow.ask.mode))
+            query = QueryInput(palette, lambda text: self.explorer.chips(text, self.flow.ask.mode), self._takes_key)
             query.cursor_blink = False
             yield query
             yield Bar("mode")
@@ -202,6 +203,14 @@ class MainScreen(Screen[None]):
         return self.flow.is_idle and self.feed.is_idle and self.asking.is_idle and self.copying.is_idle
 
     # --- commands
+
+    def _takes_key(self, event: events.Key) -> bool:
+        """Run the command of a key that was pressed in the query box."""
+        for key in event.aliases:
+            if key in self._command_of_key:
+                self.perform(self._command_of_key[key])
+                return True
+        return False
 
     def action_perform(self, command: str) -> None:
         self.perform(command)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from rich.highlighter import Highlighter
 from rich.text import Text
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region
 from textual.widgets import Input
 
@@ -20,32 +20,35 @@ from mgrep_tui.ui.theme import Palette
 
 _UNTYPABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
-# Input's own editing keys. Those that it shares with the screen (Enter, Ctrl+C, Tab) are left out, and so is all that selects nothing.
-_EDITING: list[BindingType] = [
-    Binding(keys, action, show=False)
-    for keys, action in (
-        ("left", "cursor_left"),
-        ("right", "cursor_right"),
-        ("shift+left", "cursor_left(True)"),
-        ("shift+right", "cursor_right(True)"),
-        ("ctrl+left", "cursor_left_word"),
-        ("ctrl+right", "cursor_right_word"),
-        ("ctrl+shift+left", "cursor_left_word(True)"),
-        ("ctrl+shift+right", "cursor_right_word(True)"),
-        ("home,ctrl+a", "home"),
-        ("end,ctrl+e", "end"),
-        ("shift+home", "home(True)"),
-        ("shift+end", "end(True)"),
-        ("backspace", "delete_left"),
-        ("delete,ctrl+d", "delete_right"),
-        ("ctrl+w,alt+backspace,ctrl+backspace", "delete_left_word"),
-        ("alt+d", "delete_right_word"),
-        ("ctrl+u", "delete_left_all"),
-        ("ctrl+k", "delete_right_all"),
-        ("ctrl+x", "cut"),
-        ("ctrl+v", "paste"),
-    )
-]
+# The editing keys: method and whether it selects. Not as bindings: Textual runs a binding only when its key has travelled up to the
+# program, so that in `Ctrl+U abc`, typed ahead, the letters would be there before the line is cleared.
+_EDITING: dict[str, tuple[str, bool]] = {
+    "left": ("cursor_left", False),
+    "right": ("cursor_right", False),
+    "shift+left": ("cursor_left", True),
+    "shift+right": ("cursor_right", True),
+    "ctrl+left": ("cursor_left_word", False),
+    "ctrl+right": ("cursor_right_word", False),
+    "ctrl+shift+left": ("cursor_left_word", True),
+    "ctrl+shift+right": ("cursor_right_word", True),
+    "home": ("home", False),
+    "ctrl+a": ("home", False),
+    "end": ("end", False),
+    "ctrl+e": ("end", False),
+    "shift+home": ("home", True),
+    "shift+end": ("end", True),
+    "backspace": ("delete_left", False),
+    "delete": ("delete_right", False),
+    "ctrl+d": ("delete_right", False),
+    "ctrl+w": ("delete_left_word", False),
+    "alt+backspace": ("delete_left_word", False),
+    "ctrl+backspace": ("delete_left_word", False),
+    "alt+d": ("delete_right_word", False),
+    "ctrl+u": ("delete_left_all", False),
+    "ctrl+k": ("delete_right_all", False),
+    "ctrl+x": ("cut", False),
+    "ctrl+v": ("paste", False),
+}
 
 
 def one_line(text: str) -> str:
@@ -74,11 +77,18 @@ class FilterLights(Highlighter):
 class QueryInput(Input, inherit_bindings=False):
     """The query box. `on_paste` of the screen is told apart from typing by `was_pasted`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = _EDITING
+    BINDINGS: ClassVar[list[BindingType]] = []
 
-    def __init__(self, palette: Palette, chips_of: Callable[[str], Sequence[Chip]]) -> None:
+    def __init__(
+        self,
+        palette: Palette,
+        chips_of: Callable[[str], Sequence[Chip]],
+        takes_key: Callable[[events.Key], bool] = lambda _event: False,
+    ) -> None:
+        """`takes_key` runs the command of a key, and says whether there was one."""
         self._lights = FilterLights(palette)
         self._chips_of = chips_of
+        self._takes_key = takes_key
         super().__init__(
             placeholder="what are you looking for?",
             highlighter=self._lights,
@@ -111,6 +121,21 @@ class QueryInput(Input, inherit_bindings=False):
         """Put other text in, with the cursor behind it."""
         self.value = one_line(text)
         self.cursor_position = len(self.value)
+
+    def on_key(self, event: events.Key) -> None:
+        """All keys in the order in which they were typed."""
+        if self._takes_key(event) or self._edits(event):
+            event.stop()
+            event.prevent_default()
+
+    def _edits(self, event: events.Key) -> bool:
+        for key in event.aliases:
+            if key in _EDITING:
+                name, selects = _EDITING[key]
+                action = getattr(self, f"action_{name}")
+                action(True) if selects else action()
+                return True
+        return False
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
