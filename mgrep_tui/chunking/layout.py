@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from tree_sitter import Tree
@@ -168,11 +169,7 @@ class _Layout:
         pieces = []
         for start, end, is_import in self._runs(first, last):
             for low, high in [(start, end)] if is_import else self.code_rows(start, end):
-                minor = [
-                    item
-                    for item in items
-                    if item.kind in MINOR_KINDS and low <= item.first_row and item.last_row <= high
-                ]
+                minor = _minor_within(items, low, high)
                 kind = minor[0].kind if len(minor) == 1 and not is_import else "code"
                 names = [item.name for item in minor]
                 pieces.append(Piece(kind, names, container, low, high, is_fixed=is_import))
@@ -193,9 +190,9 @@ class _Layout:
         runs: list[tuple[int, int, bool]] = []
         cursor = first
         start = end = -1
-        for low, high in [*self.outline.imports, (last + 1, last + 1)]:
-            if high < first or low > last + 1:
-                continue
+        imports = self.outline.imports
+        reach = slice(bisect_left(imports, (first, 0)), bisect_left(imports, (last + 1, 0)))
+        for low, high in [*imports[reach], (last + 1, last + 1)]:
             if start >= 0 and low <= last and self._is_quiet(end + 1, low - 1):
                 end = max(end, high)
                 continue
@@ -226,6 +223,18 @@ class _Layout:
             not text or (text[0] in "})]" and len(text) < _CLOSING_CHARS) or text.rstrip(";") == "end"
             for text in (line.strip() for line in self.source.lines[first : last + 1])
         )
+
+
+def _minor_within(items: list[Definition], first: int, last: int) -> list[Definition]:
+    """The small definitions in these lines; `items` are in order."""
+    found = []
+    for position in range(bisect_left(items, first, key=lambda item: item.first_row), len(items)):
+        item = items[position]
+        if item.first_row > last:
+            break
+        if item.kind in MINOR_KINDS and item.last_row <= last:
+            found.append(item)
+    return found
 
 
 def lay_out(source: Source, tree: Tree, rules: Rules, outline: Outline, settings: ChunkingSettings) -> list[Piece]:
