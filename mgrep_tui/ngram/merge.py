@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import os
 import queue
 import tempfile
 from collections import deque
@@ -23,6 +22,7 @@ import numpy.typing as npt
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.ngram import kernels
 from mgrep_tui.ngram.layout import BUCKETS, HEADER_BYTES, PART_HEADER_BYTES, PREFIXES, lookup_sections
+from mgrep_tui.ngram.positioned import read_at
 from mgrep_tui.ngram.runs import Batch
 from mgrep_tui.ngram.tables import CHECKSUM_BYTES
 
@@ -112,7 +112,10 @@ class _Sources:
         for at, offset, start, length in zip(
             self._at, offsets.tolist(), starts.tolist(), lengths.tolist(), strict=True
         ):
-            _read_all(self._fd, view[start : start + length], at + offset)
+            part = read_at(self._fd, length, at + offset)
+            if len(part) != length:
+                raise OSError("the spill file of the n-gram index has been cut short")
+            view[start : start + length] = part
         count, size = kernels.merge_bucket(
             space.raw,
             starts,
@@ -193,12 +196,3 @@ def _write_lookup(
             digest.update(content)
             at += len(content)
     return digest.digest()
-
-
-def _read_all(fd: int, into: memoryview, at: int) -> None:
-    while len(into):
-        got = os.preadv(fd, [into], at)
-        if not got:
-            raise OSError("the spill file of the n-gram index has been cut short")
-        into = into[got:]
-        at += got

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Entry, FileStat, Skip, SkipReason
 from mgrep_tui.ngram import kernels
 from mgrep_tui.ngram.layout import FileKind
+from mgrep_tui.ngram.positioned import write_at
 from mgrep_tui.ngram.tables import CHECKSUM_BYTES, tables
 
 BLOCK_BYTES = 16 << 10
@@ -259,7 +259,7 @@ class Extraction:
         with self._lock:
             at = self._spill_ends
             self._spill_ends += size
-        write_all(self._spill_fd, workspace.out.data[:size], at)
+        write_at(self._spill_fd, workspace.out.data[:size], at)
         return Run(at, offsets.astype(np.uint32), sizes.astype(np.uint32), blocks)
 
 
@@ -279,14 +279,6 @@ def _joined(texts: list[bytes], workspace: _Workspace) -> Array:
 def as_signed(inode: int) -> int:
     """An inode number as 64 signed bits."""
     return inode - (1 << 64) if inode >> 63 else inode
-
-
-def write_all(fd: int, content: memoryview, at: int) -> None:
-    """pwrite until all is written; raises OSError."""
-    while len(content):
-        wrote = os.pwrite(fd, content, at)
-        content = content[wrote:]
-        at += wrote
 
 
 def _batches(entries: Sequence[Entry]) -> list[tuple[int, int]]:

@@ -37,6 +37,7 @@ from mgrep_tui.ngram.layout import (
     unpack_header,
 )
 from mgrep_tui.ngram.plan import Plan
+from mgrep_tui.ngram.positioned import read_at
 from mgrep_tui.ngram.postings import Blocks, PostingList
 from mgrep_tui.ngram.tables import CHECKSUM_BYTES
 
@@ -74,8 +75,8 @@ class Segment:
                     os.open(f"{path}{suffix}", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
                 )
             sizes = tuple(os.fstat(fd).st_size for fd in self._files)
-            header = unpack_header(os.pread(self._files[0], HEADER_BYTES, 0))
-            marks = tuple(os.pread(fd, PART_HEADER_BYTES, 0) for fd in self._files[1:])
+            header = unpack_header(read_at(self._files[0], HEADER_BYTES, 0))
+            marks = tuple(read_at(fd, PART_HEADER_BYTES, 0) for fd in self._files[1:])
         except OSError as error:
             raise IndexDamagedError(f"The n-gram index cannot be read: {error.strerror or error}.", _REBUILD) from error
         expected = pack_part_header(POSTINGS_MAGIC, header.identity), pack_part_header(DOCUMENTS_MAGIC, header.identity)
@@ -244,7 +245,7 @@ class Segment:
 
     def read_list(self, found: PostingList) -> bytes:
         """The bytes of a list."""
-        content = os.pread(self._files[1], found.size_bytes, PART_HEADER_BYTES + found.offset_bytes)
+        content = read_at(self._files[1], found.size_bytes, PART_HEADER_BYTES + found.offset_bytes)
         if len(content) != found.size_bytes:
             raise _damaged()
         return content
@@ -273,7 +274,7 @@ class Segment:
         for fd, start, size, expected in bodies:
             digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
             for at in range(start, size, _PIECE_BYTES):
-                digest.update(os.pread(fd, min(_PIECE_BYTES, size - at), at))
+                digest.update(read_at(fd, min(_PIECE_BYTES, size - at), at))
             if digest.digest() != expected:
                 raise _damaged()
 
