@@ -6,7 +6,9 @@ The segment appears under its name only when it is whole: temporary names, fsync
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -84,6 +86,7 @@ def build_segment(
                 root, ordered, spill, limit_bytes=limit_bytes, threads=threads, report=report, cancel=cancel
             )
             batches = extraction.run()
+            _give_back_memory()
             merged = merge.merge(batches, spill, lookup, postings, threads, cancel)
             written = documents.write(table, ordered, extraction.documents, batches)
             header = _header(merged, written, batches)
@@ -144,6 +147,13 @@ def _new_files(out_path: Path) -> Iterator[list[IO[bytes]]]:
     finally:
         for path in temporary:
             path.unlink(missing_ok=True)
+
+
+def _give_back_memory() -> None:
+    """Return to the system what the reading threads have freed: glibc keeps it, 40 MB on a large tree, and the merge needs as much."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _sync_folder(folder: Path) -> None:

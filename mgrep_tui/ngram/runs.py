@@ -36,7 +36,8 @@ PIECE_BYTES = 2 << 20
 OVERLAP_BYTES = 64
 """Pieces of one long line overlap by this much: more than the longest gram before folding (8 characters of 4 bytes)."""
 
-_BIG_FILE_BYTES = 16 << 20
+_BIG_FILE_BYTES = 4 << 20
+"""Files from here on are read by one thread at a time."""
 
 Array = npt.NDArray[Any]
 
