@@ -8,6 +8,7 @@ left to the scan; more become an overlay, overlays become one, and when a tenth 
 from __future__ import annotations
 
 import heapq
+import logging
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
@@ -34,6 +35,9 @@ REBUILD_FILES = 1_000  # of a small tree a tenth is nothing
 SLICE_S = 0.03  # how long the worker reads files before it looks at its inbox
 MARGIN_NS = 50_000_000
 FUTURE_S = 60.0  # a file whose time lies in the future is looked at this often
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,12 +258,9 @@ class Grams:
             segment = Segment.open(context.folder / stem, summary.checksum)
         except CancelledError:
             return
-        except (MgrepError, OSError, RuntimeError, TimeoutError) as error:
-            self._failed(error)
-            return
         except Exception as error:
-            if not is_child_fault(error):
-                raise
+            if not isinstance(error, (MgrepError, OSError)) and not is_child_fault(error):
+                log.error("building a segment failed", exc_info=error)
             self._failed(error)
             return
         self._failures = 0

@@ -20,6 +20,12 @@ QUIET_S = 0.05  # events are gathered until none came for this long
 GATHER_S = 0.5  # but never longer than this
 MAX_PATHS = 5_000  # more than this at once is a checkout or a build: one sweep is cheaper
 
+# What the system is asked for: reads are not among it, or indexing would wake itself.
+EVENTS = (
+    "FileCreatedEvent", "FileModifiedEvent", "FileClosedEvent", "FileDeletedEvent", "FileMovedEvent", "FileAttribEvent",
+    "DirCreatedEvent", "DirDeletedEvent", "DirMovedEvent",
+)  # fmt: skip
+
 _GIT_FILES = (b".git/HEAD", b".git/index")
 
 
@@ -79,6 +85,7 @@ class Watcher:
         self._gather()
 
     def _observe(self) -> None:
+        from watchdog import events
         from watchdog.events import FileSystemEvent, FileSystemEventHandler
         from watchdog.observers import Observer
 
@@ -86,11 +93,11 @@ class Watcher:
 
         class Handler(FileSystemEventHandler):
             def dispatch(self, event: FileSystemEvent) -> None:
-                if event.event_type not in ("opened", "closed_no_write"):
-                    watcher._note(event)
+                watcher._note(event)
 
         observer: Any = Observer()
-        observer.schedule(Handler(), os.fsdecode(self._root), recursive=True)
+        wanted = [getattr(events, name) for name in EVENTS]
+        observer.schedule(Handler(), os.fsdecode(self._root), recursive=True, event_filter=wanted)
         observer.start()
         self._observer = observer
         self.state = "watching"
