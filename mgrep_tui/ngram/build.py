@@ -66,9 +66,10 @@ def build_segment(
     """Write `<out_path>.lookup`, `.postings` and `.documents`.
 
     `limit_bytes` is the greatest file read; `report(done, total)` counts files and is called from any thread, one at a time;
-    `kernel_cache` is where compiled kernels are kept (only the first call in a process can choose). Memory is about 130 MB for the
-    interpreter and its libraries and 20 to 50 MB a thread, whatever the size of the tree; with `memory_bytes` under 200 MB one
-    thread is used.
+    `kernel_cache` is where compiled kernels are kept (only the first call in a process can choose). Memory is about 180 MB for the
+    interpreter with its compiler, 25 MB a thread and 200 bytes a file, whatever the size of the tree; a single file adds its own
+    size. With `memory_bytes` under 200 MB one thread is used.
+
     Raises `MgrepError` when the files cannot be written and `Cancelled`; then nothing is left behind.
     """
     _choose_kernel_cache(kernel_cache)
