@@ -36,11 +36,14 @@ def open_screen(arguments: argparse.Namespace) -> int:
             explorer,
             text=arguments.query or "",
             mode=Mode(arguments.mode) if arguments.mode else None,
+            first_mode=Mode(settings.ui.mode),
             options=SearchOptions(ratio=settings.semantic.ratio, case=settings.regex.case),
             restore=settings.ui.restore and not arguments.no_restore,
             theme=settings.ui.theme,
             keys=settings.ui.keys,
             mouse=settings.ui.mouse,
+            complaints=context.warnings,
+            debounce_s=settings.ui.debounce_ms / 1000,
         )
     except BaseException:
         explorer.close()

@@ -9,17 +9,32 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
 
+# Numbers without a range of their own. No timer, counter or thread takes more, and a file that comes with a repository could ask for it.
+HIGHEST = 1e9
+DAY_S = 86_400.0
 
-def _key(default: Any, help_text: str, *, choices: tuple[str, ...] = (), is_private: bool = False) -> Any:
-    """A field that the configuration file may set; `is_private` keys are refused in a project's file."""
-    return field(default=default, metadata={"help": help_text, "choices": choices, "private": is_private})
+
+def _key(
+    default: Any,
+    help_text: str,
+    *,
+    choices: tuple[str, ...] = (),
+    is_private: bool = False,
+    lowest: float = 0,
+    highest: float = HIGHEST,
+) -> Any:
+    """A field that the configuration file may set; `is_private` keys are refused in a project's file, numbers outside the range in both."""
+    return field(
+        default=default,
+        metadata={"help": help_text, "choices": choices, "private": is_private, "range": (lowest, highest)},
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusSettings:
     """Which files are searched."""
 
-    max_file_bytes: int = _key(64_000_000, "Larger files are not searched, and listed as skipped.")
+    max_file_bytes: int = _key(64_000_000, "Larger files are not searched, and listed as skipped.", highest=1e12)
     hidden: bool = _key(False, "Search files and folders whose name starts with a dot.")
     use_gitignore: bool = _key(True, "Leave out what git ignores (files that git tracks are searched all the same).")
     ignore_files: tuple[str, ...] = _key(
@@ -34,7 +49,7 @@ class ChunkingSettings:
 
     strategy: str = _key("syntax", "Cut along the syntax tree, or by lines only.", choices=("syntax", "lines"))
     max_file_bytes: int = _key(10_000_000, "Larger files are searched by regular expression only.")
-    parse_timeout_s: float = _key(5.0, "A file whose parse takes longer is cut by lines.")
+    parse_timeout_s: float = _key(5.0, "A file whose parse takes longer is cut by lines.", highest=600)
     target_tokens: int = _key(250, "Small neighbours are merged up to this size (model tokens, estimated).")
     max_unit_lines: int = _key(200, "Longer functions and classes are split.")
     overlap_lines: int = _key(4, "Lines that the parts of a split unit share.")
@@ -48,10 +63,12 @@ class IndexSettings:
     """How the index is kept."""
 
     watch: bool = _key(True, "Watch the tree for changes; without, the disk is checked when a search runs.")
-    memory_mb: int = _key(192, "Memory for building the n-gram index.")
-    workers: int = _key(1, "Child processes that parse and embed.")
+    memory_mb: int = _key(192, "Memory for building the n-gram index.", lowest=16, highest=1_000_000)
+    workers: int = _key(1, "Child processes that parse and embed.", lowest=1, highest=64)
     ask_above_files: int = _key(200_000, "Ask before a tree outside git with more files than this is indexed.")
-    embedding_cache_mb: int = _key(2_000, "Size limit of the cache of embeddings that all roots share.")
+    embedding_cache_mb: int = _key(
+        2_000, "Size limit of the cache of embeddings that all roots share.", highest=10_000_000
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +78,27 @@ class RegexSettings:
     case: str = _key(
         "smart", "smart: case counts when the pattern holds a capital letter.", choices=("smart", "yes", "no")
     )
-    max_hits: int = _key(20_000, "The screen stops at this many matching lines, and says so.")
-    time_limit_s: float = _key(10.0, "A search of the screen ends after this time, and says so.")
-    backtracking_limit_s: float = _key(2.0, "Time limit for patterns with look-around or back-references.")
+    max_hits: int = _key(20_000, "The screen stops at this many matching lines, and says so.", lowest=1)
+    time_limit_s: float = _key(10.0, "A search of the screen ends after this time, and says so.", highest=DAY_S)
+    backtracking_limit_s: float = _key(2.0, "Time limit for patterns with look-around or back-references.", highest=600)
 
 
 @dataclass(frozen=True, slots=True)
 class SemanticSettings:
     """How meaning is searched."""
 
-    ratio: float = _key(0.5, "Share of meaning against words, from 0 (words only) to 1.")
-    top_k: int = _key(100, "Chunks that a search returns.")
+    ratio: float = _key(0.5, "Share of meaning against words, from 0 (words only) to 1.", highest=1)
+    top_k: int = _key(100, "Chunks that a search returns.", lowest=1, highest=100_000)
     deep: str = _key(
         "on demand",
         "The transformer: rescore the best hits of a query (on demand), also fill in the rest (background), or off.",
         choices=("off", "on demand", "background"),
     )
-    deep_idle_s: float = _key(300.0, "The transformer leaves memory after this time without a query.")
+    deep_idle_s: float = _key(300.0, "The transformer leaves memory after this time without a query.", highest=DAY_S)
     model: str = _key("", "Another sentence-transformers model, a name or a folder.", is_private=True)
     endpoint: str = _key("", "An OpenAI-compatible endpoint for embeddings. Code is sent there.", is_private=True)
     endpoint_model: str = _key("", "The model to ask that endpoint for.", is_private=True)
-    endpoint_batch: int = _key(20, "Texts in one request to the endpoint.", is_private=True)
+    endpoint_batch: int = _key(20, "Texts in one request to the endpoint.", is_private=True, lowest=1, highest=10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +107,7 @@ class UiSettings:
 
     theme: str = _key("mgrep-dark", "Colour theme.")
     mode: str = _key("semantic", "Mode at the first start.", choices=("semantic", "regex"))
-    debounce_ms: int = _key(100, "Pause in typing before a search starts.")
+    debounce_ms: int = _key(100, "Pause in typing before a search starts.", highest=10_000)
     restore: bool = _key(True, "Come back to the last query of this root.")
     mouse: bool = _key(True, "Take the mouse.")
     keys: dict[str, str] = field(
@@ -132,6 +149,8 @@ class Key:
     help: str
     choices: tuple[str, ...]
     is_private: bool
+    lowest: float
+    highest: float
 
 
 def all_keys() -> tuple[Key, ...]:
@@ -146,5 +165,11 @@ def all_keys() -> tuple[Key, ...]:
             kind = getattr(kind, "__origin__", kind)
             meta = item.metadata
             default = getattr(values, item.name)
-            found.append(Key(section.name, item.name, kind, default, meta["help"], meta["choices"], meta["private"]))
+            lowest, highest = meta.get("range", (0, HIGHEST))
+            found.append(
+                Key(
+                    section.name, item.name, kind, default, meta["help"], meta["choices"], meta["private"],
+                    lowest, highest,
+                )
+            )  # fmt: skip
     return tuple(found)

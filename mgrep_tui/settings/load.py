@@ -6,7 +6,10 @@ project's file comes with a repository, so it may not name programs, model folde
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +21,10 @@ from mgrep_tui.settings.config import Key, Settings, all_keys
 PROJECT_FILE = ".mgrep-tui.toml"
 # A configuration is a page of text; more is a mistake or an attack on our memory.
 MAX_FILE_BYTES = 256_000
+# What a person reads; the place of each is looked for in the whole text.
+MAX_WARNINGS = 20
+MAX_QUOTED = 60
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +51,7 @@ def load_settings(user_file: Path | None, project_file: Path | None, flags: Mapp
 
 def _apply_file(settings: Settings, path: Path, is_project: bool) -> tuple[Settings, list[str]]:
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_FILE_BYTES + 1)
+        raw = _read(path, is_project)
     except FileNotFoundError:
         return settings, []
     except OSError as error:
@@ -60,33 +66,55 @@ def _apply_file(settings: Settings, path: Path, is_project: bool) -> tuple[Setti
     return _apply_tables(settings, tables, text, path, is_project)
 
 
+def _read(path: Path, is_project: bool) -> bytes:
+    """The start of a file. A project's file is opened without blocking, and refused when it is a link (it could lead out of the root) or
+    anything else that is no regular file."""
+    if not is_project:
+        with path.open("rb") as file:
+            return file.read(MAX_FILE_BYTES + 1)
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link")
+    with open(os.open(path, _FLAGS), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        return file.read(MAX_FILE_BYTES + 1)
+
+
 def _apply_tables(
     settings: Settings, tables: Mapping[str, Any], text: str, path: Path, is_project: bool
 ) -> tuple[Settings, list[str]]:
     keys = {(key.section, key.name): key for key in all_keys()}
     sections = {key.section for key in keys.values()}
-    warnings = []
+    warnings: list[str] = []
+
+    def warn(section: str, name: str, sentence: str) -> None:
+        if len(warnings) < MAX_WARNINGS:
+            warnings.append(f"{_place(path, text, section, name)}: {sentence}")
+
     for section, values in tables.items():
         if section not in sections:
-            warnings.append(f"{_place(path, text, '', section)}: unknown section or key '{section}'.")
+            warn("", section, f"unknown section or key '{_cut(section)}'.")
             continue
         if not isinstance(values, dict):
-            warnings.append(f"{_place(path, text, '', section)}: '{section}' is a section, not a value.")
+            warn("", section, f"'{section}' is a section, not a value.")
             continue
         for name, value in values.items():
-            where = _place(path, text, section, name)
             key = keys.get((section, name))
             if key is None:
-                warnings.append(f"{where}: unknown key '{section}.{name}'.")
+                warn(section, name, f"unknown key '{section}.{_cut(name)}'.")
             elif is_project and key.is_private:
-                warnings.append(f"{where}: '{section}.{name}' is not taken from a project's file; set it in your own.")
+                warn(section, name, f"'{section}.{name}' is not taken from a project's file; set it in your own.")
             else:
                 checked = _checked(key, value)
                 if checked is None:
-                    warnings.append(f"{where}: '{section}.{name}' must be {_wanted(key)}; {value!r} is not.")
+                    warn(section, name, f"'{section}.{name}' must be {_wanted(key)}; {_cut(repr(value))} is not.")
                 else:
                     settings = _with(settings, section, name, checked)
     return settings, warnings
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_QUOTED else text[:MAX_QUOTED] + "…"
 
 
 def _with(settings: Settings, section: str, name: str, value: Any) -> Settings:
@@ -95,11 +123,11 @@ def _with(settings: Settings, section: str, name: str, value: Any) -> Settings:
 
 
 def _checked(key: Key, value: Any) -> Any:
-    """The value in the type of the key, or None where it does not fit. Numbers must be above or equal to zero."""
+    """The value in the type of the key, or None where it does not fit: not in the range, not among the choices, not a file's name."""
     if key.kind is bool:
         return value if isinstance(value, bool) else None
     if key.kind in (int, float):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not key.lowest <= value <= key.highest:
             return None
         if key.kind is int and value != int(value):
             return None
@@ -107,16 +135,23 @@ def _checked(key: Key, value: Any) -> Any:
     if key.kind is str:
         return value if isinstance(value, str) and (not key.choices or value in key.choices) else None
     if key.kind is tuple:
-        return tuple(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
+        return tuple(value) if isinstance(value, list) and all(map(_is_file_name, value)) else None
     if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
         return dict(value)
     return None
 
 
+def _is_file_name(value: Any) -> bool:
+    """Whether it names a file in whatever folder it is looked for, and never one elsewhere."""
+    return isinstance(value, str) and value not in ("", ".", "..") and not re.search(r"[/\\\0]", value)
+
+
 def _wanted(key: Key) -> str:
     if key.choices:
         return "one of " + ", ".join(key.choices)
-    names = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
+    if key.kind in (int, float):
+        return f"a {'whole ' if key.kind is int else ''}number from {key.lowest:,.0f} to {key.highest:,.0f}"
+    names = {bool: "true or false", str: "text", tuple: "a list of names of files, without folders"}
     return names.get(key.kind, "a table of texts")
 
 

@@ -10,7 +10,7 @@ import logging
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -27,9 +27,12 @@ from mgrep_tui.ui.keyboard import claim_keyboard
 from mgrep_tui.ui.keymap import rebound
 from mgrep_tui.ui.looks import CSS
 from mgrep_tui.ui.screens.main import MainScreen
+from mgrep_tui.ui.strips import said
 from mgrep_tui.ui.theme import DARK, OWN_THEMES, Palette, palette_of
 
 log = logging.getLogger(__name__)
+
+COMPLAINTS_SHOWN = 3
 
 
 class MgrepApp(App[list[Hit]]):
@@ -51,6 +54,7 @@ class MgrepApp(App[list[Hit]]):
         theme: str = DARK.name,
         keys: Mapping[str, str] | None = None,
         session: Session | None = None,
+        complaints: Sequence[str] = (),
         debounce_s: float = DEBOUNCE_S,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -58,7 +62,7 @@ class MgrepApp(App[list[Hit]]):
         self.animation_level = "none"
         for each in OWN_THEMES:
             self.register_theme(each)
-        self._complaints: list[str] = []
+        self._complaints = list(complaints)
         wanted = (session.theme if session else "") or theme
         if wanted not in self.available_themes:
             self._complaints.append(f"There is no theme '{wanted}'.")
@@ -97,8 +101,12 @@ class MgrepApp(App[list[Hit]]):
                 main.presenter.hint_was_seen()
             main.divide()
         threading.Thread(target=self._start_explorer, name="start", daemon=True).start()
-        for text in self._complaints:
-            self.notify(text, severity="warning", markup=False)
+        for text in self._complaints[:COMPLAINTS_SHOWN]:
+            self.notify(said(text), severity="warning", markup=False)
+        if len(self._complaints) > COMPLAINTS_SHOWN:
+            self.notify(
+                f"And {len(self._complaints) - COMPLAINTS_SHOWN} more in the configuration.", severity="warning"
+            )
         self._health_changed()
         main.presenter.start_page()
         if not main.flow.ask.is_empty:
@@ -154,26 +162,29 @@ def run(
     *,
     text: str = "",
     mode: Mode | None = None,
+    first_mode: Mode = Mode.SEMANTIC,
     options: SearchOptions | None = None,
     restore: bool = True,
     theme: str = DARK.name,
     keys: Mapping[str, str] | None = None,
     mouse: bool = True,
+    complaints: Sequence[str] = (),
     debounce_s: float = DEBOUNCE_S,
 ) -> list[Hit] | None:
     """Show the screen until it is left; the chosen hits, or None. Closes the explorer.
 
-    `text`, `mode` and `options` win over what is restored from the last session. Raises `MgrepError` when there is no terminal, and when
-    the screen ended by a fault: the log has it.
+    `text`, `mode` and `options` win over what is restored from the last session; without either the mode is `first_mode`. `complaints`
+    are sentences about the configuration. Raises `MgrepError` when there is no terminal, and when the screen ended by a fault: the log
+    has it.
     """
     claim_keyboard()
     session = explorer.load_session() if restore else None
-    ask = Ask(text, mode or Mode.SEMANTIC, options or SearchOptions())
+    ask = Ask(text, mode or first_mode, options or SearchOptions())
     if session is not None:
         ask = Ask(text or session.text, mode or session.mode, options or session.options)
         if text and text != session.text:
             session = replace(session, cursor_path=b"")
-    app = MgrepApp(explorer, ask, theme=theme, keys=keys, session=session, debounce_s=debounce_s)
+    app = MgrepApp(explorer, ask, theme=theme, keys=keys, session=session, complaints=complaints, debounce_s=debounce_s)
     try:
         hits = app.run(mouse=mouse)
         if app.return_code == 0 and app.last_session is not None:
