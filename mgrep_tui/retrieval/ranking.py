@@ -39,8 +39,10 @@ class Ranking:
     def signals_of(self, place: int) -> tuple[Signal, ...]:
         """What each signal gave to a candidate's score, the strongest first."""
         given = self.matrix[place] * self.weights
-        told = [place for place in np.argsort(-np.abs(given), kind="stable") if abs(given[place]) >= TELLING]
-        return tuple(Signal(SIGNALS[place], round(float(given[place]), 3)) for place in told)
+        told = np.flatnonzero(np.abs(given) >= TELLING).tolist()
+        values = given.tolist()
+        told.sort(key=lambda number: -abs(values[number]))
+        return tuple(Signal(SIGNALS[number], round(values[number], 3)) for number in told)
 
     def shown_score(self, place: int) -> float:
         """The score for people, 0 to 1."""

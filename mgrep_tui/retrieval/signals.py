@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mgrep_tui.retrieval import paths, words
+from mgrep_tui.retrieval.forms import Asked
 from mgrep_tui.retrieval.question import Question
 
 CALLABLE = frozenset({"function", "method"})
 TYPE = frozenset({"class", "interface", "struct", "enum", "trait", "impl", "type", "outline", "module"})
 PROSE = frozenset({"section"})
 POSIX_PLATFORMS = frozenset({"posix", "linux", "apple", "bsd", "solaris", "aix", "android"})
-PREFIX = 3  # letters that two words must share at their beginning to count as forms of one
 
 CHUNK_SIGNALS = (
     "words",
@@ -135,15 +135,15 @@ def measure(
     def put(name: str, values: Sequence[float] | npt.NDArray[np.floating[Any]]) -> None:
         matrix[:, _INDEX[name]] = values
 
-    total = sum(rarity.get(stem, 1.0) for stem in question.stems) or 1.0
+    asked = Asked(question.stems, rarity)
     put("words", _by_maximum([c.words for c in candidates]))
     put("body words", _by_maximum([c.body_words for c in candidates]))
     put("name words", _by_maximum([c.name_words for c in candidates]))
     put("meaning", _between([c.meaning for c in candidates]))
     symbol_words = [words_of(c.symbol) for c in candidates]
-    put("symbol", [share(question.stems, own, rarity) / total for own in symbol_words])
-    put("symbol precise", [precision(own, question.stems) for own in symbol_words])
-    put("container", [share(question.stems, words_of(c.container), rarity) / total for c in candidates])
+    put("symbol", [asked.share(own) for own in symbol_words])
+    put("symbol precise", [asked.precision(own) for own in symbol_words])
+    put("container", [asked.share(words_of(c.container)) for c in candidates])
     put("definition", [defines(question, c.symbol, c.container) for c in candidates])
     put("callable", [float(c.kind in CALLABLE) for c in candidates])
     put("type", [float(c.kind in TYPE) for c in candidates])
@@ -164,12 +164,7 @@ def measure(
     for path, number in files.items():
         places = by_file[number]
         signals = _file_signals(
-            question,
-            path,
-            [candidates[place] for place in places],
-            [symbol_words[place] for place in places],
-            rarity,
-            total,
+            question, path, [candidates[place] for place in places], [symbol_words[place] for place in places], asked
         )
         is_old = path in old or candidates[places[0]].has_younger_twin
         signals["old version"] = float(is_old and not _asks_version(question, path))
@@ -202,19 +197,18 @@ def _file_signals(
     path: str,
     own: Sequence[Candidate],
     symbol_words: Sequence[tuple[str, ...]],
-    rarity: Mapping[str, float],
-    total: float,
+    asked: Asked,
 ) -> dict[str, float]:
     facts = paths.facts(path)
     every = {word for some in symbol_words for word in some}
     named = sum(1 for some in symbol_words if any(stem in some for stem in question.stems))
     signals = {
-        "stem": share(question.stems, facts.stem_words, rarity) / total,
-        "stem precise": precision(facts.stem_words, question.stems),
-        "folder": share(question.stems, facts.folder_words, rarity) / total,
-        "file symbols": share(question.stems, every, rarity) / total,
+        "stem": asked.share(facts.stem_words),
+        "stem precise": asked.precision(facts.stem_words),
+        "folder": asked.share(facts.folder_words),
+        "file symbols": asked.share(every),
         "symbol density": min(1.0, named / max(1, own[0].file_chunks)),
-        "named or defined": share(question.stems, every.union(facts.stem_words, facts.parent_words), rarity) / total,
+        "named or defined": asked.share(every.union(facts.stem_words, facts.parent_words)),
         "foreign": float(is_foreign(question, facts)),
         "named after": max((is_named_after(facts, name) for name in question.names), default=0.0),
         "size": min(1.0, math.log1p(own[0].file_chunks) / 5.0),
@@ -238,31 +232,6 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 _WORDS: dict[str, tuple[str, ...]] = {}
-
-
-def share(asked: Sequence[str], own: Collection[str], rarity: Mapping[str, float]) -> float:
-    """The weight of the asked words that are among `own`; forms of one word (`config`, `configure`) count for four fifths."""
-    got = 0.0
-    for stem in asked:
-        if stem in own:
-            got += rarity.get(stem, 1.0)
-        elif any(is_form(stem, word) for word in own):
-            got += 0.8 * rarity.get(stem, 1.0)
-    return got
-
-
-def precision(own: Collection[str], asked: Sequence[str]) -> float:
-    """Which share of `own` words was asked for."""
-    if not own:
-        return 0.0
-    return sum(
-        1.0 if word in asked else 0.8 if any(is_form(word, stem) for stem in asked) else 0.0 for word in own
-    ) / len(own)
-
-
-def is_form(one: str, other: str) -> bool:
-    """Whether one word begins with the other, of three letters at least: `conn` and `connect`."""
-    return len(one) >= PREFIX and len(other) >= PREFIX and (one.startswith(other) or other.startswith(one))
 
 
 def defines(question: Question, symbol: str, container: str) -> float:

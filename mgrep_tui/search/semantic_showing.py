@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from mgrep_tui.retrieval.ranking import Ranking, refine
 from mgrep_tui.search.filters import ChunkFacts, FileFacts, Filters
 from mgrep_tui.search.semantic_candidates import Pool
 from mgrep_tui.search.semantic_folding import Folding
-from mgrep_tui.search.semantic_text import ChunkReader, ChunkText, best_line, word_pattern
+from mgrep_tui.search.semantic_text import ChunkReader, ChunkText, QuestionWords, best_line
 
 FIRST_BATCH = 20  # hits that are shown before the rest is read: about a screen
 DEEP_CHUNKS = 50  # rescored by the deep tier: its recall there is .93 to .99
@@ -109,7 +108,7 @@ class Showing:
         shown: list[_Shown] = []
         sent = 0
         folding = Folding()
-        pattern = word_pattern(ranking.question.stems, ranking.question.names)
+        words = QuestionWords(ranking.question.stems, ranking.question.names)
         with Reader(self._root) as reader:
             chunks = ChunkReader(reader, self._view.catalog, self._limit_bytes)
             for place in ranking.order.tolist():
@@ -124,7 +123,7 @@ class Showing:
                     continue
                 if len(shown) == most:
                     break
-                hit = hit_of(row, text, pattern, ranking.shown_score(place), ranking.signals_of(place))
+                hit = hit_of(row, text, words, ranking.shown_score(place), ranking.signals_of(place))
                 shown.append(_Shown(hit, place, text.text))
                 if len(shown) == min(FIRST_BATCH, self._limit):
                     sent = self._send(self._with_copies(shown))
@@ -186,10 +185,10 @@ def holds(filters: Filters, row: ChunkRow, text: ChunkText) -> bool:
 
 
 def hit_of(
-    row: ChunkRow, text: ChunkText, pattern: re.Pattern[str] | None, score: float, signals: tuple[Signal, ...]
+    row: ChunkRow, text: ChunkText, words: QuestionWords | None, score: float, signals: tuple[Signal, ...]
 ) -> Hit:
     """A chunk as a hit on its best line."""
-    best = best_line(text, pattern, row.symbol.partition(", ")[0])
+    best = best_line(text, words, row.symbol.partition(", ")[0])
     return Hit(
         path=row.path,
         line=row.first_line + best.line,

@@ -6,8 +6,10 @@ what was indexed, else the chunk is gone and its hit with it.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mgrep_tui.corpus.read import Reader, searchable, split_lines
@@ -92,40 +94,69 @@ def _is_unchanged(row: ChunkRow, text: ChunkText) -> bool:
     return text_hash(embedding_text(row.path, chunk)) == row.text_hash
 
 
-def word_pattern(stems: Sequence[str], names: Sequence[str] = ()) -> re.Pattern[str] | None:
-    """Finds the words of a question in code: whole names first, then words that begin with a stem (`resolv` in `resolves`).
+class QuestionWords:
+    """The words of a question as they are looked for in code: whole names, and words that begin with a stem (`resolv` in `resolves`).
 
     An ending is of the same case as a word has it (`UserName` is two words), and short stems only count as whole words.
     """
-    parts = [f"(?i:{re.escape(name)})" for name in sorted(names, key=len, reverse=True) if name]
-    for stem in sorted(stems, key=len, reverse=True):
-        root = stem[:-1] if len(stem) > SHORT_STEM and stem[-1] in "iy" else stem
-        if len(root) <= SHORT_STEM and root.isascii():
-            parts.append(rf"(?<![^\W_])(?i:{re.escape(root)})(?![^\W\d_]{{3}})")
-        else:
-            parts.append(rf"(?i:{re.escape(root)})(?:[a-z]{{0,4}}(?![a-z])|[A-Z]{{0,4}}(?![A-Za-z]))?")
-    return re.compile("|".join(parts)) if parts else None
+
+    def __init__(self, stems: Sequence[str], names: Sequence[str] = ()) -> None:
+        parts = [f"(?i:{re.escape(name)})" for name in sorted(names, key=len, reverse=True) if name]
+        self._roots = []
+        for stem in sorted(stems, key=len, reverse=True):
+            root = stem[:-1] if len(stem) > SHORT_STEM and stem[-1] in "iy" else stem
+            is_short = len(root) <= SHORT_STEM and root.isascii()
+            self._roots.append((root, is_short))
+            if is_short:
+                parts.append(rf"(?<![^\W_])(?i:{re.escape(root)})(?![^\W\d_]{{3}})")
+            else:
+                parts.append(rf"(?i:{re.escape(root)})(?:[a-z]{{0,4}}(?![a-z])|[A-Z]{{0,4}}(?![A-Za-z]))?")
+        self._pattern = re.compile("|".join(parts)) if parts else None
+
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where roots begin in `text`, as (number of the root, offset). Ten times as fast as the pattern, and a little less strict."""
+        folded = text.lower()
+        if len(folded) != len(text):  # a letter whose small form is two characters
+            folded = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+        for number, (root, is_short) in enumerate(self._roots):
+            place = folded.find(root)
+            while place >= 0:
+                if not is_short or _is_whole(folded, place, place + len(root)):
+                    yield number, place
+                place = folded.find(root, place + len(root))
+
+    def spans(self, line: str) -> list[Span]:
+        """What is lit of a line, in order."""
+        if self._pattern is None:
+            return []
+        return [Span(*match.span()) for match in self._pattern.finditer(line) if match.group()]
 
 
-def best_line(text: ChunkText, pattern: re.Pattern[str] | None, definition: str) -> BestLine:
+def _is_whole(text: str, start: int, end: int) -> bool:
+    return not (start and text[start - 1].isalnum()) and not text[end : end + 1].isalpha()
+
+
+def best_line(text: ChunkText, words: QuestionWords | None, definition: str) -> BestLine:
     """The line with the most different words of the question; the earlier wins, and one that names the chunk's symbol counts more."""
     best, best_value = 0, 0.0
-    for number, line in enumerate(text.lines):
-        if pattern is None or not line:
-            continue
-        found = {match.group().lower()[:5] for match in pattern.finditer(line)}
-        value = len(found) + (0.5 if found and definition and definition in line else 0.0)
+    found: dict[int, set[int]] = {}
+    if words is not None:
+        starts = list(itertools.accumulate((len(line) + 1 for line in text.lines), initial=0))
+        for number, place in words.places(text.text):
+            found.setdefault(bisect.bisect_right(starts, place) - 1, set()).add(number)
+    for line in sorted(found):
+        value = len(found[line]) + (0.5 if definition and definition in text.lines[line] else 0.0)
         if value > best_value:
-            best, best_value = number, value
+            best, best_value = line, value
     if best_value == 0.0:
         best = next(
             (number for number, line in enumerate(text.lines) if definition and definition in line), None
         ) or next((number for number, line in enumerate(text.lines) if line.strip()), 0)
-    return _window(best, text.lines[best] if text.lines else "", pattern)
+    return _window(best, text.lines[best] if text.lines else "", words)
 
 
-def _window(number: int, line: str, pattern: re.Pattern[str] | None) -> BestLine:
-    spans = [Span(*match.span()) for match in pattern.finditer(line) if match.group()] if pattern is not None else []
+def _window(number: int, line: str, words: QuestionWords | None) -> BestLine:
+    spans = words.spans(line) if words is not None else []
     column = spans[0].start if spans else len(line) - len(line.lstrip())
     offset = 0
     if len(line) > SHOWN_CHARS:

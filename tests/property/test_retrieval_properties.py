@@ -10,7 +10,7 @@ from mgrep_tui.retrieval import words
 from mgrep_tui.retrieval.question import read
 from mgrep_tui.retrieval.ranking import rank, saturated
 from mgrep_tui.retrieval.signals import Candidate
-from mgrep_tui.search.semantic_text import SHOWN_CHARS, ChunkText, best_line, word_pattern
+from mgrep_tui.search.semantic_text import SHOWN_CHARS, ChunkText, QuestionWords, best_line
 
 ANY_TEXT = st.text(max_size=80)
 
@@ -31,7 +31,7 @@ def test_a_word_is_found_wherever_it_stands(before: str, after: str) -> None:
 def test_lit_spans_lie_in_the_shown_text(question: str, lines: list[str], symbol: str) -> None:
     taken = read(question)
     chunk = ChunkText(tuple(line.replace("\n", " ") * 20 for line in lines))
-    best = best_line(chunk, word_pattern(taken.stems, taken.names), symbol)
+    best = best_line(chunk, QuestionWords(taken.stems, taken.names), symbol)
     assert len(best.text) <= SHOWN_CHARS
     last = 0
     for span in best.spans:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mgrep_tui.retrieval import paths, weights
+from mgrep_tui.retrieval.forms import Asked, is_form
 from mgrep_tui.retrieval.question import read
 from mgrep_tui.retrieval.ranking import SATURATION, rank, refine, saturated
 from mgrep_tui.retrieval.signals import (
@@ -16,12 +17,9 @@ from mgrep_tui.retrieval.signals import (
     Candidate,
     defines,
     is_foreign,
-    is_form,
     is_named_after,
     is_other_platform,
     measure,
-    precision,
-    share,
 )
 
 PLAIN = Candidate(1, "src/a.py", "function", "f", "", 0, 9, words=5.0, meaning=0.4)
@@ -41,9 +39,11 @@ def first(question: str, *candidates: Candidate, ratio: float = 0.5) -> str:
 def test_forms_of_a_word_share_their_first_three_letters() -> None:
     assert is_form("conn", "connect")
     assert not is_form("co", "connect")
-    assert share(("connect", "pool"), ("conn", "pool"), {}) == pytest.approx(1.8)
-    assert share(("connect", "pool"), ("conn", "pool"), {"connect": 2.0, "pool": 0.5}) == pytest.approx(2.1)
-    assert precision(("conn", "other"), ("connect",)) == pytest.approx(0.4)
+    assert Asked(("connect", "pool"), {}).share(("conn", "pool")) == pytest.approx(0.9)
+    assert Asked(("connect", "pool"), {"connect": 2.0, "pool": 0.5}).share(("conn", "pool")) == pytest.approx(2.1 / 2.5)
+    assert Asked(("connect",), {}).share(("conn", "connect")) == 1.0
+    assert Asked(("connect",), {}).precision(("conn", "other")) == pytest.approx(0.4)
+    assert Asked((), {}).share(("conn",)) == Asked((), {}).precision(("conn",)) == 0.0
 
 
 def test_scores_of_the_arms_are_relative_to_the_best() -> None:
@@ -149,7 +149,8 @@ def test_the_newer_version_comes_first() -> None:
 def test_a_definition_comes_before_its_uses() -> None:
     use = replace(PLAIN, path="src/a.py", symbol="run", words=9.0, meaning=0.5)
     definition = replace(PLAIN, path="src/b.py", symbol="RouterGroup", kind="class", words=6.0, meaning=0.4)
-    assert first("RouterGroup", use, definition) == "src/b.py"
+    other = replace(PLAIN, path="src/c.py", symbol="stop", words=1.0, meaning=0.0)
+    assert first("RouterGroup", use, definition, other) == "src/b.py"
 
 
 def test_the_ratio_moves_between_words_and_meaning() -> None:

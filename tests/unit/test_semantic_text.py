@@ -6,11 +6,11 @@ import pytest
 
 from mgrep_tui.retrieval.words import question_stems
 from mgrep_tui.search.semantic_folding import Folding
-from mgrep_tui.search.semantic_text import SHOWN_CHARS, ChunkText, best_line, word_pattern
+from mgrep_tui.search.semantic_text import SHOWN_CHARS, ChunkText, QuestionWords, best_line
 
 
 def lit(question: str, line: str) -> list[str]:
-    pattern = word_pattern(question_stems(question))
+    pattern = QuestionWords(question_stems(question))
     best = best_line(ChunkText((line,)), pattern, "")
     return [best.text[span.start : span.end] for span in best.spans]
 
@@ -32,19 +32,19 @@ def test_words_are_lit_in_any_of_their_forms(question: str, line: str, expected:
 
 def test_the_line_with_most_different_words_wins() -> None:
     lines = ("network network network", "a failure of the network", "nothing")
-    assert best_line(ChunkText(lines), word_pattern(question_stems("network failure")), "").line == 1
+    assert best_line(ChunkText(lines), QuestionWords(question_stems("network failure")), "").line == 1
 
 
 def test_without_a_word_the_line_of_the_symbol_or_the_first_that_says_something() -> None:
     assert best_line(ChunkText(("", "# comment", "def f():")), None, "f()").line == 2
-    assert best_line(ChunkText(("", "  text")), word_pattern(("zzz",)), "").line == 1
+    assert best_line(ChunkText(("", "  text")), QuestionWords(("zzz",)), "").line == 1
     assert best_line(ChunkText(("",)), None, "").text == ""
     assert best_line(ChunkText(()), None, "").spans == ()
 
 
 def test_a_very_long_line_is_shown_around_its_first_word() -> None:
     line = "x" * 1500 + " needle " + "y" * 300
-    best = best_line(ChunkText((line,)), word_pattern(("needl",)), "")
+    best = best_line(ChunkText((line,)), QuestionWords(("needl",)), "")
     assert len(best.text) == SHOWN_CHARS
     assert best.text[best.spans[0].start : best.spans[0].end] == "needle"
     assert line[best.column :].startswith("needle")
