@@ -15,13 +15,18 @@ from mgrep_tui.retrieval import weights
 from mgrep_tui.retrieval.question import Question
 from mgrep_tui.retrieval.signals import SIGNALS, Candidate, Matrix, add_deep, measure
 
-# A file's second chunk loses this much (in logits), its third twice as much, …
-SATURATION = 2.0
+# A file's second chunk loses this much (in logits), its third twice as much, …: other files have their turn first. NDCG@10 of the 27
+# repositories at 2, 4, 6, 10: .888, .894, .895, .895.
+SATURATION = 5.0
 # A signal that moved a score by less is not worth telling.
 TELLING = 0.05
 # The logits that show as a score of .5 and how many make a step from .5 to .73.
-HALF_SCORE = 6.0
-SCORE_STEP = 3.0
+HALF_SCORE = 8.0
+SCORE_STEP = 4.0
+# The cosine at which a static vector alone is evidence enough; unrelated texts are at .1 to .2.
+NEAR = 0.5
+# What a hit by misspelt words alone is worth as evidence.
+MISSPELT = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,7 @@ class Ranking:
     weights: npt.NDArray[np.float32]
     scores: npt.NDArray[np.float32]
     order: npt.NDArray[np.int64]
+    evidence: float = 1.0
 
     def signals_of(self, place: int) -> tuple[Signal, ...]:
         """What each signal gave to a candidate's score, the strongest first."""
@@ -45,8 +51,9 @@ class Ranking:
         return tuple(Signal(SIGNALS[number], round(values[number], 3)) for number in told)
 
     def shown_score(self, place: int) -> float:
-        """The score for people, 0 to 1."""
-        return 1.0 / (1.0 + math.exp((HALF_SCORE - float(self.scores[place])) / SCORE_STEP))
+        """The score for people, 0 to 1: low for all when nothing here has to do with the question."""
+        likeness = 1.0 / (1.0 + math.exp((HALF_SCORE - float(self.scores[place])) / SCORE_STEP))
+        return likeness * self.evidence
 
 
 def rank(
@@ -83,7 +90,20 @@ def _ranking(
     table: npt.NDArray[np.float32],
 ) -> Ranking:
     scores = saturated(matrix @ table, file_of)
-    return Ranking(question, candidates, matrix, file_of, table, scores, np.argsort(-scores, kind="stable"))
+    order = np.argsort(-scores, kind="stable")
+    return Ranking(question, candidates, matrix, file_of, table, scores, order, evidence(candidates))
+
+
+def evidence(candidates: Sequence[Candidate]) -> float:
+    """How much the best candidate has to do with the question at all, 0 to 1: the words that it holds, or how near its vector is.
+
+    Signals are relative to the best candidate; without this, a question about nothing would have a perfect answer.
+    """
+    best = 0.0
+    for candidate in candidates:
+        near = (candidate.meaning or 0.0) / NEAR
+        best = max(best, candidate.coverage, near, MISSPELT if candidate.words > 0 else 0.0)
+    return min(1.0, best)
 
 
 def saturated(scores: npt.NDArray[np.float32], file_of: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:

@@ -11,7 +11,7 @@ import pytest
 from mgrep_tui.retrieval import paths, weights
 from mgrep_tui.retrieval.forms import Asked, is_form
 from mgrep_tui.retrieval.question import read
-from mgrep_tui.retrieval.ranking import SATURATION, rank, refine, saturated
+from mgrep_tui.retrieval.ranking import SATURATION, evidence, rank, refine, saturated
 from mgrep_tui.retrieval.signals import (
     SIGNALS,
     Candidate,
@@ -181,6 +181,15 @@ def test_signals_tell_what_each_gave() -> None:
     assert told["definition"] > 0 > told["test"]
     assert sum(told.values()) == pytest.approx(float(ranking.scores[0]), abs=0.5)
     assert 0.0 < ranking.shown_score(0) < 1.0
+
+
+def test_a_question_about_nothing_has_no_good_answer() -> None:
+    far = replace(PLAIN, words=0.0, coverage=0.0, meaning=0.1)
+    near = replace(PLAIN, words=3.0, coverage=1.0, meaning=0.6)
+    assert evidence([far, far]) == pytest.approx(0.2)
+    assert evidence([far, near]) == 1.0
+    assert evidence([]) == 0.0
+    assert rank(read("zqxv"), [far], {}, lambda _: 0).shown_score(0) < 0.2
 
 
 def test_every_weight_names_a_signal() -> None:
