@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node, QueryCursor, Tree
 
-from mgrep_tui.chunking.grammar import load
+from mgrep_tui.chunking.grammar import given_names, load
 from mgrep_tui.chunking.rules import Rules
 from mgrep_tui.model import Symbol
 
@@ -81,6 +81,7 @@ def walk(roots: list[Definition]) -> Iterator[Definition]:
 def find_definitions(tree: Tree, buffer: bytes, rules: Rules) -> Outline:
     """Run the language's query over the tree."""
     _, query = load(rules)
+    given = given_names(rules)
     found: list[tuple[int, int, int, int, Definition]] = []
     imports: list[tuple[int, int]] = []
     leads: dict[int, int] = {}
@@ -97,7 +98,7 @@ def find_definitions(tree: Tree, buffer: bytes, rules: Rules) -> Outline:
                 low, high = _rows(node)
                 leads[high] = min(low, leads.get(high, low))
             continue
-        item = _definition(kind, nodes[0], captures, query.pattern_settings(pattern).get("name"), buffer, rules)
+        item = _definition(kind, nodes[0], captures, given[pattern], buffer, rules)
         if item is not None:
             # Names given by us come last: of one node they hold only where no pattern found a real one.
             names = captures.get("name")
