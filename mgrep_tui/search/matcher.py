@@ -48,6 +48,7 @@ from mgrep_tui.search.pattern_tree import (
     Node,
     Place,
     file_edges,
+    folded_literal_of,
     inner_literal,
     literal_of,
     sequence,
@@ -77,6 +78,8 @@ class Matcher:
         self.plan_pattern = print_tree(tree, Purpose.PLAN, folds=folds)[0]
         text = literal_of(tree)
         self.literal = text.encode() if text and not is_multiline else None
+        folded = folded_literal_of(tree)
+        self.folded_literal = folded.encode() if folded and not is_multiline else None
         self._may_take_return = any(_takes_return(node) for node in walk(tree))
         self._places = {node.place for node in walk(tree) if isinstance(node, Assertion)}
         source, self._is_plain_exact = print_tree(tree, Purpose.EXACT_ASCII, folds=folds, keeps_return=keeps_return)

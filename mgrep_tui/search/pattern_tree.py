@@ -141,6 +141,17 @@ def literal_of(node: Node) -> str | None:
     return "".join(chars) or None
 
 
+def folded_literal_of(node: Node) -> str | None:
+    """The ASCII text, in lower case, that the pattern stands for in any case; None for any other pattern."""
+    parts = node.parts if isinstance(node, Sequence) else (node,)
+    chars = []
+    for part in parts:
+        if not isinstance(part, Char) or not part.folds or not 0 < part.code < 0x80:
+            return None
+        chars.append(chr(part.code).lower())
+    return "".join(chars) or None
+
+
 def inner_literal(node: Node) -> tuple[str, bool] | None:
     """The longest text that every match holds, when it does not begin with it, and whether its case is ignored; at least 4 characters.
 

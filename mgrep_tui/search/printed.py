@@ -56,6 +56,11 @@ def _printed(head: bytes, buffer: bytes, line: int, begin: int, end: int, start:
 def _plain_lines(matcher: Matcher, head: bytes, buffer: bytes, line: int, texts: list[bytes]) -> None:
     """As `buffers.scan`, with only the first match of each line: the loop that dense answers spend their time in."""
     literal = matcher.literal
+    text_find = buffer.find
+    if literal is None and matcher.folded_literal is not None:
+        # The buffer is ASCII, so all places stay the same; one copy is cheaper than a call of RE2 for each line.
+        literal = matcher.folded_literal
+        text_find = buffer.lower().find
     match = matcher.plain.Match
     find, rfind, count, append = buffer.find, buffer.rfind, buffer.count, texts.append
     length = len(buffer)
@@ -63,7 +68,9 @@ def _plain_lines(matcher: Matcher, head: bytes, buffer: bytes, line: int, texts:
     line += 1
     position = 0
     while position < length:
-        start = find(literal, position) if literal is not None else match(UNANCHORED, buffer, position, length)[0][0]
+        start = (
+            text_find(literal, position) if literal is not None else match(UNANCHORED, buffer, position, length)[0][0]
+        )
         if start < 0:
             return
         begin = rfind(b"\n", position, start) + 1 or position
