@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 # Upper bounds of the size classes, in lines of a chunk; the last class is open.
@@ -68,34 +69,44 @@ class ChunkingMetrics:
         )
 
 
+def from_counts(
+    parsed_files: int, languages: Mapping[str, int], fallbacks: Mapping[str, int], chunk_lines: Mapping[int, int]
+) -> ChunkingMetrics:
+    """The figures from counts: files by language and by reason, chunks by their number of lines."""
+    sizes = [0] * (len(SIZE_CLASSES) + 1)
+    for lines, count in chunk_lines.items():
+        sizes[bisect_left(SIZE_CLASSES, lines)] += count
+    return ChunkingMetrics(
+        files=sum(languages.values()),
+        parsed_files=parsed_files,
+        fallen_files=sum(fallbacks.values()),
+        chunks=sum(chunk_lines.values()),
+        largest_chunk_lines=max(chunk_lines, default=0),
+        languages=_by_count(languages),
+        fallbacks=_by_count(fallbacks),
+        sizes=tuple(zip(_size_names(), sizes, strict=True)),
+    )
+
+
 def aggregate(files: Iterable[FileFigures]) -> ChunkingMetrics:
-    """The figures of all files; files without a chunk (empty ones) are left out."""
+    """The figures of files one by one; those without a chunk (empty ones) are left out."""
     languages: Counter[str] = Counter()
     fallbacks: Counter[str] = Counter()
-    sizes = [0] * (len(SIZE_CLASSES) + 1)
-    total = parsed = chunks = largest = 0
+    lines: Counter[int] = Counter()
+    parsed = 0
     for item in files:
         if not item.chunk_lines:
             continue
-        total += 1
         parsed += bool(item.grammar)
-        chunks += len(item.chunk_lines)
         languages[item.language or "unknown"] += 1
+        lines.update(item.chunk_lines)
         if item.fallback:
             fallbacks[item.fallback] += 1
-        for lines in item.chunk_lines:
-            largest = max(largest, lines)
-            sizes[next((index for index, bound in enumerate(SIZE_CLASSES) if lines <= bound), len(SIZE_CLASSES))] += 1
-    return ChunkingMetrics(
-        files=total,
-        parsed_files=parsed,
-        fallen_files=sum(fallbacks.values()),
-        chunks=chunks,
-        largest_chunk_lines=largest,
-        languages=tuple(sorted(languages.items(), key=lambda item: (-item[1], item[0]))),
-        fallbacks=tuple(sorted(fallbacks.items(), key=lambda item: (-item[1], item[0]))),
-        sizes=tuple(zip(_size_names(), sizes, strict=True)),
-    )
+    return from_counts(parsed, languages, fallbacks, lines)
+
+
+def _by_count(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _size_names() -> list[str]:
