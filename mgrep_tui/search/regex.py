@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.corpus.walk import list_files
-from mgrep_tui.errors import QueryError
+from mgrep_tui.errors import IndexDamagedError, QueryError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Outcome, Sink
 from mgrep_tui.ngram.plan import plan
@@ -34,6 +35,8 @@ from mgrep_tui.settings.config import Settings
 if TYPE_CHECKING:
     # The package brings the whole index along.
     from mgrep_tui.index.results import CheckResult
+
+log = logging.getLogger(__name__)
 
 STUCK_SHARE = 0.7
 """Of the time limit for backtracking, what may be lost on lines that take too long; the rest is for starting and killing the process."""
@@ -110,8 +113,19 @@ class RegexEngine:
         run = Run(query, task, sink, cancel, most, limit_s, is_ranked, is_exhaustive)
         # Nothing that was printed can be taken back, so the disk is looked at first where the answer is a stream.
         checked = check(cancel) if check is not None and is_exhaustive else None
-        candidates, unlisted = self._candidates(matcher, snapshot, cancel)
-        run.answer(Places(candidates, unlisted, checked))
+        try:
+            candidates, unlisted = self._candidates(matcher, snapshot, cancel)
+            run.answer(Places(candidates, unlisted, checked))
+        except IndexDamagedError as error:
+            if is_exhaustive and run.lines:
+                raise
+            log.warning("%s", error)
+            if run.lines:
+                sink.replace(())
+            run = Run(query, task, sink, cancel, most, limit_s, is_ranked, is_exhaustive)
+            run.notes.append("The n-gram index is damaged; every file was read instead.")
+            candidates, unlisted = self._candidates(matcher, None, cancel)
+            run.answer(Places(candidates, unlisted, None))
         if check is not None and not is_exhaustive and not run.is_stopped:
             run.verify(check(cancel))
         cancel.check()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mgrep_tui.corpus.root import Root
-from mgrep_tui.errors import Cancelled, QueryError
+from mgrep_tui.errors import Cancelled, IndexDamagedError, QueryError
 from mgrep_tui.index.results import CheckResult
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Mode
@@ -423,3 +423,16 @@ def test_printed_lines_are_the_hits(
     assert [text.decode("utf-8", "replace") for *_, text in printed] == [hit.text for hit in hits]
     assert outcome.hits == sink.count == len(hits)
     assert outcome.files == len({hit.path for hit in hits})
+
+
+def test_damaged_index_is_answered_by_reading_everything(tmp_path: Path) -> None:
+    root = tree_of(tmp_path, {"a": "needle one\n", "b": "needle two\n"})
+
+    class Damaged(Snapshot):
+        def candidates(self, plan: object) -> object:  # type: ignore[override]
+            raise IndexDamagedError("The n-gram index is damaged.")
+
+    answer = ask(root, "needle", Damaged(covers=True))
+    assert answer.lines == [("a", 1), ("b", 1)]
+    assert answer.outcome.engine == "scan"
+    assert answer.outcome.notes
