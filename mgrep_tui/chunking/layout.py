@@ -17,7 +17,7 @@ from mgrep_tui.chunking.definitions import (
     signature,
 )
 from mgrep_tui.chunking.leading import first_leading_line
-from mgrep_tui.chunking.pieces import Piece, merge_small, number_parts
+from mgrep_tui.chunking.pieces import SLIVER_TOKENS, Piece, merge_small, number_parts
 from mgrep_tui.chunking.rules import Rules
 from mgrep_tui.chunking.source import Source
 from mgrep_tui.chunking.split import split_rows
@@ -172,7 +172,8 @@ class _Layout:
                 minor = _minor_within(items, low, high)
                 kind = minor[0].kind if len(minor) == 1 and not is_import else "code"
                 names = [item.name for item in minor]
-                pieces.append(Piece(kind, names, container, low, high, is_fixed=is_import))
+                is_fixed = is_import and self.source.tokens(low, high) > SLIVER_TOKENS
+                pieces.append(Piece(kind, names, container, low, high, is_fixed=is_fixed))
         if owner is not None and pieces and pieces[0].first <= owner.first_row <= pieces[0].last:
             pieces[0].kind, pieces[0].names, pieces[0].container = owner.kind, [owner.name], owner.container
         return pieces

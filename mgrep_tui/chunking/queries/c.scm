@@ -1,5 +1,6 @@
 ;; comments: //
 ;; block: /* */
+;; attributes: #if #else #elif #endif
 
 (function_definition declarator: (function_declarator declarator: (identifier) @name)) @function
 (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))) @function

@@ -17,4 +17,5 @@
 (macro_definition name: (_) @name) @macro
 
 (use_declaration) @import
+(mod_item !body) @import
 (extern_crate_declaration) @import
