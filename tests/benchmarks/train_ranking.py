@@ -64,10 +64,8 @@ def learn(cases: Sequence[Case], pull: float) -> np.ndarray:
                 (powers * wanted / np.repeat(right + 1e-300, lengths) - powers / np.repeat(every, lengths)) @ stacked
             )
             off = values - prior
-            count = len(lengths)
-            return float(
-                -np.log(right / every + 1e-12).sum() / count + pull * (off @ off)
-            ), slope / count + 2 * pull * off
+            value = float(-np.log(right / every + 1e-12).sum() + pull * (off @ off))
+            return value / len(lengths), (slope + 2 * pull * off) / len(lengths)
 
         weights = minimize(loss, weights, jac=True, method="L-BFGS-B", options={"maxiter": 80}).x
     return weights
