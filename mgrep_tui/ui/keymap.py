@@ -307,5 +307,14 @@ def readme_table(commands: Sequence[Command] = COMMANDS) -> str:
     return "\n".join(lines) + "\n"
 
 
+def main() -> None:
+    """Print the README's table: `python -m mgrep_tui.ui.keymap`."""
+    print(readme_table(), end="")
+
+
 def _cells(keys: Sequence[str]) -> str:
     return " ".join(f"`{shown_key(key)}`" for key in keys).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()

@@ -589,6 +589,12 @@ async def test_every_size_is_drawn_and_comes_back() -> None:
         assert screen.text() == wanted
 
 
+async def test_no_pane_to_go_to_where_the_window_is_too_small() -> None:
+    async with running(text="retry", size=(39, 7)) as screen:
+        await screen.press("f6")
+        assert screen.app._exception is None
+
+
 async def test_themes_change_while_it_runs() -> None:
     async with running(text="retry") as screen:
         for theme in ("mgrep-light", "nord", "ansi-dark", "ansi-light", "textual-light", "mgrep-dark"):

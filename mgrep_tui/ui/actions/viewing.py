@@ -31,7 +31,8 @@ class Viewing:
             if pane.display and all(node.display for node in pane.ancestors if node is not screen.app)
         ]
         at = shown.index(screen.focused) if screen.focused in shown else -1
-        shown[(at + 1) % len(shown)].focus()
+        if shown:
+            shown[(at + 1) % len(shown)].focus()
 
     def preview(self) -> None:
         screen = self._screen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -48,7 +49,6 @@ class Presenter:
         self._is_asking = False
         self.growth = Growth(screen)
         self._shows_hint = True
-        self._hint_is_shown = False
 
     def all(self) -> None:
         self.title()
@@ -231,18 +231,18 @@ class Presenter:
         screen.show_hit()
 
     def _ask_for_changes(self) -> None:
+        """Until there is an answer: while the index is being opened nothing is known yet."""
         screen = self._screen
+        if self._changed:
+            return
 
         def job(_has_newer: Callable[[], bool]) -> None:
-            try:
+            changed: tuple[bytes, ...] = ()
+            with contextlib.suppress(MgrepError):
                 changed = tuple(screen.explorer.recent_changes())
-            except MgrepError:
-                return
             screen.post(lambda: self._changes_came(changed))
 
-        if not self._hint_is_shown:
-            self._hint_is_shown = True
-            screen.asking.submit(job)
+        screen.asking.submit(job)
 
     def _changes_came(self, changed: Sequence[bytes]) -> None:
         if changed != self._changed:
