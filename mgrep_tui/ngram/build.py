@@ -29,6 +29,7 @@ from mgrep_tui.ngram.layout import (
     pack_header,
     pack_part_header,
 )
+from mgrep_tui.ngram.warm import compile_apart
 
 if TYPE_CHECKING:
     from mgrep_tui.ngram.documents import Written
@@ -179,3 +180,5 @@ def _choose_kernel_cache(folder: Path | None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             os.environ["NUMBA_CACHE_DIR"] = str(folder)
+            if "numba" not in sys.modules:
+                compile_apart(folder)

@@ -24,7 +24,11 @@ MAX_TEXTS = 64
 MAX_TEXT_BYTES = 4096
 """Sum of the lengths of a set of texts; bounds the work for patterns such as `((a{99}){99}){99}`."""
 
+MAX_PARTS = 48
+"""More conditions than this narrow nothing further; those that say least are dropped."""
+
 _MAX_COPIES = 32
+_MAX_SPELLED_CHARS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ def plan(pattern: str, *, ignore_case: bool = True, multiline: bool = False) -> 
         fact = _fact(parse(pattern))
     except NotUnderstood:
         return Plan(ALL, multiline)
-    return Plan(_tree_of(fact), multiline)
+    return Plan(_pruned(_tree_of(fact)), multiline)
 
 
 def plan_literal(text: str, *, multiline: bool = False) -> Plan:
@@ -132,14 +136,29 @@ def _fact(node: Node) -> _Fact:
             return _Exact(frozenset(map(_folded, chars)))
         case Concat(parts):
             whole: _Fact = _EMPTY
-            for part in parts:
-                whole = _join(whole, _fact(part))
+            for part in _spelled(parts):
+                whole = _join(whole, part)
             return whole
         case Alternatives(parts):
             return _either([_fact(part) for part in parts])
         case Repeat(part, least, most):
             return _repeated(_fact(part), least, most)
     raise AssertionError(node)
+
+
+def _spelled(parts: tuple[Node, ...]) -> Iterator[_Fact]:
+    """The facts of a sequence, single characters that follow each other as one text."""
+    text = ""
+    for part in parts:
+        if isinstance(part, Chars) and len(part.chars) == 1 and len(text) < _MAX_SPELLED_CHARS:
+            text += part.chars[0]
+            continue
+        if text:
+            yield _Exact(frozenset([_folded(text)]))
+            text = ""
+        yield _fact(part)
+    if text:
+        yield _Exact(frozenset([_folded(text)]))
 
 
 def _folded(text: str) -> bytes:
@@ -254,17 +273,39 @@ def _all_of(trees: Iterable[Tree]) -> Tree:
             parts.update(dict.fromkeys(tree.parts))
         elif not isinstance(tree, All):
             parts[tree] = None
-    kept = [part for part in parts if not _is_inside(part, parts)]
-    if not kept:
+    if len(parts) > MAX_PARTS:
+        said_most = set(sorted(parts, key=_says, reverse=True)[:MAX_PARTS])
+        parts = dict.fromkeys(part for part in parts if part in said_most)
+    return _and(tuple(parts))
+
+
+def _and(parts: tuple[Tree, ...]) -> Tree:
+    if not parts:
         return ALL
-    return kept[0] if len(kept) == 1 else And(tuple(kept))
+    return parts[0] if len(parts) == 1 else And(parts)
 
 
-def _is_inside(part: Tree, others: Iterable[Tree]) -> bool:
-    """Whether a literal is part of a longer one beside it, which says more."""
-    return isinstance(part, Literal) and any(
-        isinstance(other, Literal) and other != part and part.text in other.text for other in others
-    )
+def _says(tree: Tree) -> int:
+    """How much a part narrows, roughly: long literals most."""
+    return len(tree.text) if isinstance(tree, Literal) else 0
+
+
+def _pruned(tree: Tree) -> Tree:
+    """The tree without literals that lie inside a longer one beside them, which says more."""
+    match tree:
+        case And(parts):
+            literals = [part.text for part in parts if isinstance(part, Literal)]
+            kept = [
+                _pruned(part)
+                for part in parts
+                if not isinstance(part, Literal)
+                or not any(part.text in other and other != part.text for other in literals)
+            ]
+            return _and(tuple(kept))
+        case Or(parts):
+            return Or(tuple(map(_pruned, parts)))
+        case _:
+            return tree
 
 
 def _one_of(trees: Iterable[Tree]) -> Tree:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-MAX_PATTERN_CHARS = 20_000
+MAX_PATTERN_CHARS = 8_000
 MAX_DEPTH = 100
 """Groups inside groups; the tree is walked recursively."""
 

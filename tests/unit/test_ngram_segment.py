@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 
@@ -14,7 +16,7 @@ from mgrep_tui.corpus.root import open_root
 from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Entry, FileStat, SkipReason
-from mgrep_tui.ngram import layout
+from mgrep_tui.ngram import layout, warm
 from mgrep_tui.ngram.build import build_segment
 from mgrep_tui.ngram.plan import plan
 from mgrep_tui.ngram.segment import Segment
@@ -181,3 +183,18 @@ def test_changed_bytes_never_crash_and_verify_finds_them(built: Path, tmp_path: 
                         for block in candidate.blocks or ():
                             assert candidate.stat is not None
                             assert block.start_byte + block.length_bytes <= candidate.stat.size_bytes + 3
+
+
+def test_the_kernels_are_compiled_apart_into_the_given_folder(tmp_path: Path) -> None:
+    """All of them, with all types: the build that follows compiles nothing."""
+    (tmp_path / "kernels").mkdir()
+    warm.compile_apart(tmp_path / "kernels")
+    made = sorted(path.name for path in (tmp_path / "kernels").rglob("*.nbi"))
+    assert [name.partition("-")[0] for name in made] == [
+        f"kernels.{name}" for name in ("_keys_of_piece", "divide", "extract", "fold", "merge_bucket", "split_blocks")
+    ]
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
+    code = "from mgrep_tui.ngram.warm import main; main()"
+    environ = {**os.environ, "NUMBA_CACHE_DIR": os.fspath(tmp_path / "kernels")}
+    subprocess.run([sys.executable, "-c", code], env=environ, check=True, cwd=Path(__file__).parents[2])
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")} == before
