@@ -32,7 +32,8 @@ from mgrep_tui.ui.theme import DARK, OWN_THEMES, Palette, palette_of
 
 log = logging.getLogger(__name__)
 
-COMPLAINTS_SHOWN = 3
+# Toasts lie over the list: few and short.
+COMPLAINTS_SHOWN, COMPLAINT_LENGTH = 3, 240
 
 
 class MgrepApp(App[list[Hit]]):
@@ -86,6 +87,8 @@ class MgrepApp(App[list[Hit]]):
 
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, lambda _theme: self.main.repaint(self.palette()))
+        # After Ctrl+Z and `fg` the terminal is empty, while Textual believes that all is drawn.
+        self.app_resume_signal.subscribe(self, lambda _app: self.refresh(layout=True))
         self._take_signals()
         self.call_after_refresh(self._begin)
 
@@ -102,7 +105,7 @@ class MgrepApp(App[list[Hit]]):
             main.divide()
         threading.Thread(target=self._start_explorer, name="start", daemon=True).start()
         for text in self._complaints[:COMPLAINTS_SHOWN]:
-            self.notify(said(text), severity="warning", markup=False)
+            self.notify(said(text[:COMPLAINT_LENGTH]), severity="warning", markup=False)
         if len(self._complaints) > COMPLAINTS_SHOWN:
             self.notify(
                 f"And {len(self._complaints) - COMPLAINTS_SHOWN} more in the configuration.", severity="warning"
@@ -146,7 +149,8 @@ class MgrepApp(App[list[Hit]]):
         self, result: list[Hit] | None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
         """Leave; what is to be restored the next time is noted while everything is still there."""
-        self.last_session = self.main.session()
+        if self.main.is_ready:
+            self.last_session = self.main.session()
         super().exit(result, return_code, message)
 
     def action_leave(self) -> None:

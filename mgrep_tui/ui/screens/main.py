@@ -78,6 +78,7 @@ class MainScreen(Screen[None]):
         self.step = layout.Step.WIDE
         self.share = layout.DEFAULT_SHARE
         self.has_preview = True
+        self.is_ready = False  # the parts are there
         self.is_touched = False  # the cursor was moved by hand since the query changed
         self.restore_at: HitKey | None = None
         self.presenter = Presenter(self)
@@ -123,6 +124,7 @@ class MainScreen(Screen[None]):
         self.query_input.set_text(self.flow.ask.text)
         self.query_input.relight()
         self.query_input.focus()
+        self.is_ready = True
         self.presenter.all()
         self.presenter.start_page()
 
@@ -153,7 +155,7 @@ class MainScreen(Screen[None]):
         self.pane.styles.height = layout.preview_height(height - 7) if self.step is layout.Step.MEDIUM else "1fr"
         for rule in self.query(Rule):
             rule.join_at(columns if is_beside else None)
-        if self.is_mounted:
+        if self.is_ready:
             self.presenter.all()
             if self.focused is None and self.step is not layout.Step.TINY:
                 # What has the focus loses it when it is not shown.
