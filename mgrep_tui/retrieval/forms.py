@@ -16,6 +16,7 @@ class Asked:
         self._weights = [rarity.get(stem, 1.0) for stem in self.stems]
         self.total = sum(self._weights) or 1.0
         self._places = {stem: place for place, stem in enumerate(self.stems)}
+        self._shares: dict[tuple[str, ...], float] = {}
         self._by_prefix: dict[str, list[int]] = {}
         for place, stem in enumerate(self.stems):
             if len(stem) >= PREFIX:
@@ -23,6 +24,16 @@ class Asked:
 
     def share(self, own: Collection[str]) -> float:
         """The weight of the asked words that are among `own`, from 0 to 1."""
+        if not own:
+            return 0.0
+        if not isinstance(own, tuple):
+            return self._share(own)
+        known = self._shares.get(own)  # the same containers and symbols come again and again
+        if known is None:
+            known = self._shares[own] = self._share(own)
+        return known
+
+    def _share(self, own: Collection[str]) -> float:
         got: dict[int, float] = {}
         for word in own:
             exact = self._places.get(word)

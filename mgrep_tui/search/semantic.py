@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,12 +19,12 @@ from mgrep_tui.index.catalog import Catalog
 from mgrep_tui.index.results import SemanticView
 from mgrep_tui.index.rows import ChunkRow
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Hit, Outcome, Sink
+from mgrep_tui.model import FileStat, Hit, Outcome, Sink
 from mgrep_tui.retrieval import question as questions
 from mgrep_tui.retrieval.question import Question
 from mgrep_tui.retrieval.ranking import rank
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.semantic_candidates import ARM, FileCentres, Pool, gather
+from mgrep_tui.search.semantic_candidates import ARM, FileCentres, gather
 from mgrep_tui.search.semantic_filters import AllowedChunks, GitState
 from mgrep_tui.search.semantic_showing import Deep, Showing, hit_of, holds
 from mgrep_tui.search.semantic_text import ChunkReader, ChunkText
@@ -105,13 +105,13 @@ class SemanticEngine:
             vector=_vector_of(view, chunk_id),
         )
         keep = [place for place, candidate in enumerate(pool.candidates) if candidate.chunk_id != chunk_id]
-        pool = Pool(tuple(pool.candidates[p] for p in keep), tuple(pool.rows[p] for p in keep), pool.rarity)
+        pool = replace(pool, candidates=tuple(pool.candidates[p] for p in keep), rows=tuple(pool.rows[p] for p in keep))
         ranking = rank(question, pool.candidates, pool.rarity, mentions_of(view), ratio=LIKE_RATIO)
         return showing.show(pool, ranking)
 
     def _question_of(self, row: ChunkRow, catalog: Catalog, view: SemanticView) -> Question:
         with Reader(self._root) as reader:
-            text = ChunkReader(reader, catalog, self._limit_bytes).read(row)
+            text = ChunkReader(reader, _stats_of(catalog, [row]), self._limit_bytes).read(row)
         # Its own name is no name to define: what defines it is the chunk itself.
         return replace(questions.read(_telling_words(row, text, view)), names=(), qualifiers=())
 
@@ -134,7 +134,7 @@ class SemanticEngine:
             catalog.chunks(_first_ids(catalog, allowed, limit)).values(), key=lambda row: (row.path, row.first_line)
         )
         with Reader(self._root) as reader:
-            chunks = ChunkReader(reader, catalog, self._limit_bytes)
+            chunks = ChunkReader(reader, _stats_of(catalog, rows), self._limit_bytes)
             for row in rows:
                 cancel.check()
                 text = chunks.read(row)
@@ -160,6 +160,10 @@ def mentions_of(view: SemanticView) -> Callable[[str], int]:
     if keywords is None:
         return lambda name: 0
     return lambda name: keywords.doc_freq("names", name.lower())
+
+
+def _stats_of(catalog: Catalog, rows: Sequence[ChunkRow]) -> dict[bytes, FileStat]:
+    return {file.path: file.stat for file in catalog.files_by_id({row.file_id for row in rows}).values()}
 
 
 def _vector_of(view: SemanticView, chunk_id: int) -> npt.NDArray[np.float32] | None:

@@ -14,6 +14,7 @@ from mgrep_tui.index.catalog import Catalog
 from mgrep_tui.index.results import SemanticView
 from mgrep_tui.index.rows import ChunkRow, FileRow
 from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.model import FileStat
 from mgrep_tui.retrieval import paths
 from mgrep_tui.retrieval.question import Question
 from mgrep_tui.retrieval.signals import Candidate
@@ -30,11 +31,12 @@ NAMING = {"body": 0.0, "symbol": 1.0, "container": 1.0, "path": 0.5, "names": 0.
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The candidates of one question, with their rows and how rare its words are here."""
+    """The candidates of one question, with their rows, how rare its words are here, and how the candidates' files looked when indexed."""
 
     candidates: tuple[Candidate, ...]
     rows: tuple[ChunkRow, ...]
     rarity: dict[str, float]
+    stats: dict[bytes, FileStat]
 
 
 def gather(
@@ -104,7 +106,7 @@ def gather(
         )
         for row in kept
     )
-    return Pool(candidates, tuple(kept), rarity)
+    return Pool(candidates, tuple(kept), rarity, {file.path: file.stat for file in files.values()})
 
 
 def _definitions(question: Question, catalog: Catalog, allowed: Ids | None) -> list[int]:

@@ -104,13 +104,12 @@ class Showing:
         )
 
     def _read(self, pool: Pool, ranking: Ranking, most: int) -> list[_Shown]:
-        assert self._view.catalog is not None
         shown: list[_Shown] = []
         sent = 0
         folding = Folding()
         words = QuestionWords(ranking.question.stems, ranking.question.names)
         with Reader(self._root) as reader:
-            chunks = ChunkReader(reader, self._view.catalog, self._limit_bytes)
+            chunks = ChunkReader(reader, pool.stats, self._limit_bytes)
             for place in ranking.order.tolist():
                 self._cancel.check()
                 row = pool.rows[place]

@@ -9,13 +9,12 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mgrep_tui.corpus.read import Reader, searchable, split_lines
 from mgrep_tui.embedding.text import embedding_text, text_hash
 from mgrep_tui.errors import UnreadableError
-from mgrep_tui.index.catalog import Catalog
 from mgrep_tui.index.rows import ChunkRow
 from mgrep_tui.model import Chunk, FileStat, Span
 
@@ -48,14 +47,13 @@ class BestLine:
 
 
 class ChunkReader:
-    """Reads chunks of one search; every file once. Not for two threads at once."""
+    """Reads chunks of one search; every file once. `stats` tells how the files looked when indexed. Not for two threads at once."""
 
-    def __init__(self, reader: Reader, catalog: Catalog, limit_bytes: int) -> None:
+    def __init__(self, reader: Reader, stats: Mapping[bytes, FileStat], limit_bytes: int) -> None:
         self._reader = reader
-        self._catalog = catalog
+        self._stats = stats
         self._limit_bytes = limit_bytes
         self._files: dict[bytes, tuple[FileStat, list[bytes]] | None] = {}
-        self._as_indexed: dict[bytes, bool] = {}
 
     def read(self, row: ChunkRow) -> ChunkText | None:
         """The chunk's lines, or None when it is gone: its file unreadable, binary, shorter or different."""
@@ -68,15 +66,9 @@ class ChunkReader:
         text = ChunkText(
             tuple(line.decode("utf-8", "replace")[:LINE_CHARS] for line in lines[row.first_line : row.last_line + 1])
         )
-        if self._is_as_indexed(row.path, stat):
+        if self._stats.get(row.path) == stat:
             return text
         return text if _is_unchanged(row, text) else None
-
-    def _is_as_indexed(self, path: bytes, stat: FileStat) -> bool:
-        if path not in self._as_indexed:
-            known = self._catalog.file(path)
-            self._as_indexed[path] = known is not None and known.stat == stat
-        return self._as_indexed[path]
 
     def _read_file(self, path: bytes) -> tuple[FileStat, list[bytes]] | None:
         try:
