@@ -177,15 +177,15 @@ def run(
 ) -> list[Hit] | None:
     """Show the screen until it is left; the chosen hits, or None. Closes the explorer.
 
-    `text`, `mode` and `options` win over what is restored from the last session; without either the mode is `first_mode`. `complaints`
-    are sentences about the configuration. Raises `MgrepError` when there is no terminal, and when the screen ended by a fault: the log
-    has it.
+    `text` and `mode` win over what is restored from the last session; `first_mode` and `options` are for a start without one.
+    `complaints` are sentences about the configuration. Raises `MgrepError` when there is no terminal, and when the screen ended by a
+    fault: the log has it.
     """
     claim_keyboard()
     session = explorer.load_session() if restore else None
     ask = Ask(text, mode or first_mode, options or SearchOptions())
     if session is not None:
-        ask = Ask(text or session.text, mode or session.mode, options or session.options)
+        ask = Ask(text or session.text, mode or session.mode, session.options)
         if text and text != session.text:
             session = replace(session, cursor_path=b"")
     app = MgrepApp(explorer, ask, theme=theme, keys=keys, session=session, complaints=complaints, debounce_s=debounce_s)

@@ -55,7 +55,7 @@ class Host(Protocol):
     def post(self, call: Callable[[], None]) -> None:
         """Call soon in the screen's thread; from any thread."""
 
-    def results_replaced(self, results: Results, *, is_same_query: bool) -> None: ...
+    def results_replaced(self, results: Results) -> None: ...
 
     def results_grown(self, has_moved: bool) -> None: ...
 
@@ -255,13 +255,12 @@ class Flow:
             self._host.results_grown(self.results.extend(hits))
 
     def _show(self, results: Results) -> None:
-        is_same_query = self._has_first
         self._has_first = True
         self._behind = None
         self.results = results
         if not self.ask.is_empty:
             self.shown_ask = self.ask
-        self._host.results_replaced(results, is_same_query=is_same_query)
+        self._host.results_replaced(results)
 
     def _finish(self, outcome: Outcome | None, error: MgrepError | None) -> None:
         self._took_s = time.monotonic() - self._started

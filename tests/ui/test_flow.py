@@ -44,8 +44,8 @@ class FakeHost:
     def post(self, call: Callable[[], None]) -> None:
         self.posted.append(call)
 
-    def results_replaced(self, results: Results, *, is_same_query: bool) -> None:
-        self.said.append("same" if is_same_query else "new")
+    def results_replaced(self, results: Results) -> None:
+        self.said.append("new")
         self.shown = results
 
     def results_grown(self, has_moved: bool) -> None:
@@ -212,7 +212,7 @@ def test_a_better_order_keeps_the_epoch(world: World) -> None:
     world.host.run()
     world.last.sink.replace(list(reversed(hits(2))))
     world.host.passes(0.1)
-    assert world.host.said == ["new", "same"]
+    assert world.host.said == ["new", "new"]
     assert [hit.line for hit in world.flow.results.hits] == [1, 0]
 
 

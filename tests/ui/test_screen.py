@@ -197,6 +197,32 @@ async def test_an_answer_grows_with_the_index_and_the_cursor_stays(monkeypatch: 
         assert len(explorer.searched) == asked, "a whole answer is not asked for again"
 
 
+async def test_an_untouched_cursor_stays_at_the_top_when_the_order_gets_better() -> None:
+    async with running(text="delay") as screen:
+        explorer = screen.explorer
+        explorer.holds = True
+        await screen.pilot.press("f5")
+        await screen.until(lambda: bool(explorer.held))
+        hits = explorer.hits("delay", Mode.SEMANTIC, screen.main.flow.ask.options)
+        explorer.held[-1].sink.batch(hits)
+        await screen.pilot.pause()
+        explorer.held[-1].sink.replace(list(reversed(hits)))
+        explorer.held[-1].on_done(Outcome(hits=len(hits)), None)
+        await screen.settle()
+        assert screen.main.list.cursor == screen.main.flow.results.first()
+        assert screen.main.list.hit == hits[-1]
+
+
+async def test_files_changed_lately_come_when_the_index_is_open() -> None:
+    explorer = FakeExplorer(state=replace(READY, state=IndexState.OPENING, dirty=0))
+    async with running(explorer) as screen:
+        assert "Changed lately" not in screen.text()
+        explorer.changed = (b"docs/retrying.md",)
+        explorer.set_health(READY)
+        await screen.until(lambda: "Changed lately" in screen.text())
+        assert "docs/retrying.md" in screen.text()
+
+
 async def test_refining_leaves_the_hits_usable() -> None:
     """The instant answer is there, the transformer has not answered yet."""
     async with running(text="delay") as screen:

@@ -175,9 +175,10 @@ class MainScreen(Screen[None]):
     def on_later(self, message: Later) -> None:
         message.call()
 
-    def results_replaced(self, results: Results, *, is_same_query: bool) -> None:
+    def results_replaced(self, results: Results) -> None:
         keep = self.restore_at
-        if keep is None and self.list.hit is not None and (self.is_touched or is_same_query):
+        # A cursor that was never moved stays on the best hit, whichever that is by now.
+        if keep is None and self.list.hit is not None and self.is_touched:
             keep = key_of(self.list.hit)
         self.list.show(results, keep, self.presenter.path_words())
         if len(results):

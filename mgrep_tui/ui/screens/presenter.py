@@ -29,7 +29,8 @@ RATES_KEPT = 60
 def told_on_start_page(health: Health) -> tuple[object, ...]:
     """What of the health the start page tells."""
     share = round(100 * health.vectors / health.chunks) if health.chunks else 0
-    return (health.state, health.regex_ready, health.keywords_ready, share, health.files_chunked, health.files_total)
+    files = (health.files_chunked, health.files_total, health.dirty)
+    return (health.state, health.regex_ready, health.keywords_ready, share, *files)
 
 
 # From this width on the mode is shown with its scale; below, as a word.
