@@ -21,7 +21,7 @@ from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.local import LocalExplorer
 from mgrep_tui.explorer.protocol import SearchOptions
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Hit, Mode, Outcome, Progress
+from mgrep_tui.model import Hit, Mode, Outcome, Progress, Sink
 from mgrep_tui.text.sanitize import sanitize
 
 FOUND, NONE = 0, 1
@@ -84,7 +84,12 @@ class _Asker:
         self._limit = arguments.limit
 
     def one(self, query: str) -> int:
-        printer = _Printer(self._arguments)
+        arguments = self._arguments
+        is_plain = self._limit is None and not arguments.json and not arguments.explain
+        if self._mode is Mode.REGEX and is_plain and not sys.stdout.isatty():
+            printer: _Printer | _LinePrinter = _LinePrinter(arguments)
+        else:
+            printer = _Printer(arguments)
         outcome = self._ask(query, printer)
         printer.finish()
         for note in outcome.notes:
@@ -116,7 +121,7 @@ class _Asker:
                 found = FOUND
         return found
 
-    def _ask(self, query: str, sink: _Collected | _Printer) -> Outcome:
+    def _ask(self, query: str, sink: Sink) -> Outcome:
         return self._explorer.answer(
             query,
             self._mode,
@@ -196,6 +201,35 @@ class _Printer:
         elif lines:
             sys.stdout.flush()
             sys.stdout.buffer.write(b"\n".join(lines) + b"\n")
+
+
+class _LinePrinter:
+    """Prints to a pipe what comes as ready lines (see `search.streaming.LineSink`): a million of them, without a value for each."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.prefix = _prefix(arguments.path)
+        self._hits = _Printer(arguments)
+        self._lines = 0
+
+    @property
+    def count(self) -> int:
+        return self._lines + self._hits.count
+
+    def lines(self, text: bytes, count: int) -> None:
+        self._lines += count
+        sys.stdout.buffer.write(text)
+
+    def batch(self, hits: Sequence[Hit]) -> None:
+        self._hits.batch(hits)
+
+    def replace(self, hits: Sequence[Hit]) -> None:
+        return None
+
+    def progress(self, progress: Progress) -> None:
+        return None
+
+    def finish(self) -> None:
+        sys.stdout.flush()
 
 
 def _prefix(path: str) -> bytes:
