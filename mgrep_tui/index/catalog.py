@@ -17,6 +17,7 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
+from mgrep_tui.chunking.metrics import ChunkingMetrics, from_counts
 from mgrep_tui.errors import IndexDamagedError
 from mgrep_tui.index import schema
 from mgrep_tui.index.rows import ChunkColumns, ChunkRow, FileRow, SymbolRow
@@ -24,6 +25,7 @@ from mgrep_tui.model import FileStat
 
 BUSY_TIMEOUT_MS = 5_000
 CACHE_KIB = 8_192
+ROWS_A_PIECE = 20_000  # of a long answer held as Python objects at a time
 IDS_A_QUERY = 500  # SQLite's limit on bound values is 999 in old builds
 
 FILE_COLUMNS = (
@@ -174,17 +176,37 @@ class Catalog:
             kept = self._columns
             if kept is not None and kept[0] == batch:
                 return kept[1]
-        rows = self._all(
-            "SELECT c.chunk_id, c.file_id, c.kind, c.language, f.flags FROM chunks c JOIN files f USING (file_id) ORDER BY c.chunk_id"
-        )
         kinds: dict[str, int] = {}
         languages: dict[str, int] = {}
+        pieces: list[npt.NDArray[np.int64]] = []
+        with _guard():
+            cursor = self._connection().execute(
+                "SELECT c.chunk_id, c.file_id, c.kind, c.language, f.flags FROM chunks c JOIN files f USING (file_id)"
+                " ORDER BY c.chunk_id"
+            )
+            while rows := cursor.fetchmany(ROWS_A_PIECE):
+                pieces.append(
+                    np.array(
+                        [
+                            (
+                                chunk,
+                                file,
+                                kinds.setdefault(kind, len(kinds)),
+                                languages.setdefault(name, len(languages)),
+                                flags,
+                            )
+                            for chunk, file, kind, name, flags in rows
+                        ],
+                        np.int64,
+                    )
+                )
+        table = np.concatenate(pieces) if pieces else np.empty((0, 5), np.int64)
         columns = ChunkColumns(
-            _column(rows, 0, np.int64),
-            _column(rows, 1, np.int64),
-            np.array([kinds.setdefault(str(row[2]), len(kinds)) for row in rows], np.int16),
-            np.array([languages.setdefault(str(row[3]), len(languages)) for row in rows], np.int16),
-            _column(rows, 4, np.uint8),
+            np.ascontiguousarray(table[:, 0]),
+            np.ascontiguousarray(table[:, 1]),
+            table[:, 2].astype(np.int16),
+            table[:, 3].astype(np.int16),
+            table[:, 4].astype(np.uint8),
             tuple(kinds),
             tuple(languages),
         )
@@ -228,17 +250,14 @@ class Catalog:
         rows = self._all("SELECT path, skip_reason, detail FROM files WHERE skip_reason != '' ORDER BY path")
         return [(bytes(path), str(reason), str(detail)) for path, reason, detail in rows]
 
-    def metrics(self) -> tuple[int, int, int, dict[str, int]]:
-        """Files cut by a grammar, files where one was expected and not used, files by lines, and the reasons of the second."""
-        grammar, lines = self._all(
-            "SELECT coalesce(sum(grammar != ''), 0), coalesce(sum(grammar = '' AND fallback = ''), 0) FROM files"
-            " WHERE skip_reason = ''"
-        )[0]
-        rows = self._all(
-            "SELECT fallback, count(*) FROM files WHERE fallback != '' AND skip_reason = '' GROUP BY 1 ORDER BY 2 DESC, 1"
+    def metrics(self) -> ChunkingMetrics:
+        """How the chunking went. About 0.3 s for a million chunks."""
+        parsed = self._all("SELECT count(*) FROM files WHERE grammar != '' AND skip_reason = ''")[0][0]
+        fallbacks = self._all(
+            "SELECT fallback, count(*) FROM files WHERE fallback != '' AND skip_reason = '' GROUP BY 1"
         )
-        reasons = {str(reason): count for reason, count in rows}
-        return grammar, sum(reasons.values()), lines, reasons
+        lines = self._all("SELECT last_line - first_line + 1, count(*) FROM chunks GROUP BY 1")
+        return from_counts(parsed, dict(self.languages()), dict(fallbacks), dict(lines))
 
     def close(self) -> None:
         """Close this thread's connection; the others' close when their threads end."""
@@ -260,10 +279,6 @@ def _portions(ids: Iterable[int]) -> Iterator[list[int]]:
     every = [int(item) for item in ids]
     for start in range(0, len(every), IDS_A_QUERY):
         yield every[start : start + IDS_A_QUERY]
-
-
-def _column(rows: Sequence[Sequence[Any]], index: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    return np.array([row[index] for row in rows], dtype)
 
 
 def _file_row(row: Sequence[Any]) -> FileRow:

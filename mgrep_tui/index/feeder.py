@@ -84,6 +84,7 @@ class Feeder:
         self._in_flight: dict[Future[list[NewFile]], tuple[Task, ...]] = {}
         self._again: list[tuple[Task, ...]] = []
         self.faults: set[bytes] = set()
+        self.embeds = plan.embeds
 
     def add(self, items: Iterable[Waiting], now_s: float) -> None:
         for item in items:
@@ -120,7 +121,7 @@ class Feeder:
             if item is None:
                 continue
             content, texts = self._known(path)
-            tasks.append(Task(path, content, texts))
+            tasks.append(Task(path, content, texts, embeds=self.embeds))
             size += item.size_bytes
         return tuple(tasks)
 

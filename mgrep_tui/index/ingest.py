@@ -33,13 +33,15 @@ HASH_BYTES = 16
 class Task:
     """One file to take in.
 
-    `known_content` and `known_texts` are what the catalog has of it; `by_lines` says that its syntax is dangerous.
+    `known_content` and `known_texts` are what the catalog has of it; `by_lines` says that its syntax is dangerous; `embeds` is False
+    where no vectors are wanted.
     """
 
     path: bytes
     known_content: bytes = b""
     known_texts: frozenset[bytes] = frozenset()
     by_lines: bool = False
+    embeds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ def _take_one(child: _Child, reader: Reader, task: Task, faults: frozenset[bytes
             )
         )  # fmt: skip
     vectors = None
-    if child.model is not None and texts:
+    if child.model is not None and texts and task.embeds:
         vectors = child.model.embed_documents(texts).astype(np.float16)
     return replace(
         file,

@@ -19,7 +19,7 @@ from mgrep_tui.index.health import Rate
 from mgrep_tui.index.ingest import Plan, Task
 from mgrep_tui.index.manifest import Manifest, VectorPart
 from mgrep_tui.index.rows import NewFile
-from mgrep_tui.index.stores import VECTORS, Stores, open_stores
+from mgrep_tui.index.stores import VECTOR_LIMIT, VECTORS, Stores, open_stores
 from mgrep_tui.model import FileStat
 
 REST_S = 3.0  # without work for so long, the children end
@@ -200,6 +200,11 @@ class Meaning:
             if not self._guarded(lambda stores: stores.drop(dropped)):
                 return
         if not self._is_paused:
+            self._feeder.embeds = self.model is not None and not stores.is_full
+            if stores.is_full:
+                context.board.say(
+                    f"Vectors are kept for {VECTOR_LIMIT:,} chunks; the others are found by words.", once=True
+                )
             try:
                 self._feeder.pump()
             except RuntimeError as error:
@@ -298,9 +303,15 @@ class Meaning:
             self._rate.reset()
             self.rate_per_s = 0.0
         context.loop.drop("stuck")
-        context.loop.at("rest", REST_S, self._feeder.rest, sooner=False)
+        context.loop.at("rest", REST_S, self._rest, sooner=False)
         if stores.wants_save:
             context.publish(0.0 if stores.is_small or not self._save_took_s else SAVE_EVERY_S)
+
+    def _rest(self) -> None:
+        """Nothing was to be done for a while: give back processes and memory."""
+        if not self._feeder.pending:
+            self._feeder.rest()
+            self._guarded(lambda stores: stores.rest())
 
     def save(self, folder: Path, generation_path: str) -> VectorPart | None:
         """Write the vectors of a new generation; None when what is published still holds. Raise `OSError`."""

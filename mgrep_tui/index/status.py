@@ -19,6 +19,7 @@ from mgrep_tui.index.writer import Writing
 from mgrep_tui.model import IndexState
 
 DETAIL_EVERY_S = 2.0  # counting in the catalog and on the disk
+DETAIL_SHARE = 20  # takes at most a twentieth of the time
 LANGUAGES = 12
 
 
@@ -28,7 +29,7 @@ class Teller:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._detailed_at = 0.0
-        self._wants_detail = True
+        self._detail_took_s = 0.0
         self._rate = Rate()
         self.listing: Listing | None = None
 
@@ -56,8 +57,8 @@ class Teller:
                 generation=side.manifest.generation,
                 keywords_ready=side.view().keywords_ready,
             )
-        self._wants_detail = True
-        left = self._detailed_at + DETAIL_EVERY_S - time.monotonic()
+        every = max(DETAIL_EVERY_S, DETAIL_SHARE * self._detail_took_s)
+        left = self._detailed_at + every - time.monotonic()
         if left <= 0 or final:
             self._tell_detail(side)
             left = 0.0
@@ -113,8 +114,7 @@ class Teller:
         context.board.put(**values)
 
     def _tell_detail(self, side: Writing | Reading | None) -> None:
-        self._detailed_at = time.monotonic()
-        self._wants_detail = False
+        began = time.monotonic()
         view = side.view() if side is not None else None
         catalog = view.catalog if view is not None else None
         values: dict[str, object] = {"index_bytes": sizes(self._context.folder)}
@@ -133,30 +133,19 @@ class Teller:
             values["text_bytes"] = sum(part.text_bytes for part in side.manifest.segments)
             values["files_indexed"] = self._context.coverage.indexed_count
         self._context.board.put(**values)
+        self._detailed_at = time.monotonic()
+        self._detail_took_s = self._detailed_at - began
 
 
 def catalog_values(catalog: Catalog) -> dict[str, object]:
     """The fields of the health that the catalog knows. Raise `IndexDamagedError`."""
     _, chunked, chunks = catalog.counts()
-    by_grammar, fallen, by_lines, why = catalog.metrics()
-    parsed = by_grammar + fallen
-    metrics = [
-        ("cut along syntax", f"{by_grammar:,} files"),
-        ("cut by lines", f"{by_lines + fallen:,} files"),
-        ("chunks a file", f"{chunks / chunked:.1f}" if chunked else "–"),
-    ]
-    if fallen:
-        metrics.append(
-            (
-                "parser not used",
-                f"{fallen / parsed:.1%}: " + ", ".join(f"{count:,} {name}" for name, count in why.items()),
-            )
-        )
+    metrics = catalog.metrics()
     return {
         "files_chunked": chunked,
         "chunks": chunks,
-        "languages": tuple(catalog.languages()[:LANGUAGES]),
-        "metrics": tuple(metrics),
+        "languages": metrics.languages[:LANGUAGES],
+        "metrics": metrics.rows(),
     }
 
 

@@ -34,6 +34,8 @@ KEYWORDS = "keywords"
 VECTORS = "vectors.usearch"
 COMMIT_EVERY_S = 1.0
 COMMIT_SHARE = 8  # committing takes at most an eighth of the time
+# 430 bytes of memory each (the vector and its links): more would not leave the screen within its 300 MB. Chunks beyond are found by words.
+VECTOR_LIMIT = 300_000
 SMALL_VECTORS = 50_000  # 20 MB, 0.1 s
 
 
@@ -109,8 +111,9 @@ class Stores:
             if item.fresh >= 0 and made is not None:
                 ids.append(item.chunk_id)
                 vectors.append(made[item.fresh])
+        ids = ids[: max(0, VECTOR_LIMIT - len(self.vectors))]
         if ids:
-            self.vectors.add(np.array(ids, np.int64), np.asarray(vectors, np.float32))
+            self.vectors.add(np.array(ids, np.int64), np.asarray(vectors[: len(ids)], np.float32))
         self._unsaved = True
 
     # --- making it last
@@ -153,6 +156,16 @@ class Stores:
     def trim(self) -> None:
         """Forget the dropped ids that both stores are past."""
         self.ledger.forget_removed(min(self.keywords_batch, self.vectors_batch))
+
+    @property
+    def is_full(self) -> bool:
+        """No more vectors are kept."""
+        return self.vectors is not None and len(self.vectors) >= VECTOR_LIMIT
+
+    def rest(self) -> None:
+        """Nothing to do: give back the memory of the keyword writer, 100 MB. Raise `IndexDamagedError`."""
+        if not self._uncommitted:
+            self.keywords.close()
 
     @property
     def is_small(self) -> bool:

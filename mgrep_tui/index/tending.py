@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 
 from mgrep_tui.errors import Cancelled, MgrepError
 from mgrep_tui.index.context import Context
-from mgrep_tui.index.sweep import Sweep
 from mgrep_tui.index.watch import Hints, Watcher
 from mgrep_tui.model import FileStat
 
@@ -33,7 +32,6 @@ class Tending:
         self._unknown: set[bytes] = set()
         self._noise: dict[bytes, float] = {}
         self._next_sweep_at = 0.0
-        self.last: Sweep | None = None
 
     @property
     def state(self) -> str:
@@ -61,9 +59,19 @@ class Tending:
             context.loop.at("sweep", SWEEP_TRIES_S, self._sweep_again)
             return False
         self._next_sweep_at = time.monotonic() + max(REST_LEAST_S, REST * sweep.elapsed_s)
-        self.last = sweep
-        self._learn_noise()
+        busy = self._busy_folders()
+        if self._watcher is not None:
+            self._watcher.look_over(busy)
+        self._learn_noise(busy)
         return True
+
+    def _busy_folders(self) -> set[bytes]:
+        """The folders with files below them, the root itself left out."""
+        busy: set[bytes] = set()
+        for path in self._context.coverage.known():
+            while (path := path.rpartition(b"/")[0]) and path not in busy:
+                busy.add(path)
+        return busy
 
     def _sweep_again(self) -> None:
         self.sweep()
@@ -115,19 +123,11 @@ class Tending:
                 del self._noise[path]
         return False
 
-    def _learn_noise(self) -> None:
+    def _learn_noise(self, busy: set[bytes]) -> None:
         """Folders with something that the sweep did not take in, and nothing that it did, are quiet for a while."""
         unknown, self._unknown = self._unknown, set()
-        if not unknown:
-            return
         known = self._context.coverage.known()
         folders = {path.rpartition(b"/")[0] for path in unknown if path not in known} - {b""}
-        if not folders:
-            return
-        busy: set[bytes] = set()
-        for path in known:
-            while (path := path.rpartition(b"/")[0]) and path not in busy:
-                busy.add(path)
         until = time.monotonic() + NOISE_S
         for folder in folders - busy:
             self._noise[folder] = until

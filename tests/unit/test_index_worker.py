@@ -125,7 +125,7 @@ class TestSettling:
                 for number in range(5):
                     world.tree.write(f"src/m{number}.py", f"round {round_number} of {number}\n")
                 worker.check(CancelToken())
-                wait_until(lambda: not worker.snapshot().extra, "an overlay")
+                wait_until(lambda: len(worker.snapshot().extra) < 3, "an overlay")  # fewer are left to the scan
                 assert len(world.search(worker, f"round {round_number}")) == 5
             assert len(worker.snapshot().segments) >= 1
             assert world.search(worker, "needle 29") == {b"src/m29.py"}
