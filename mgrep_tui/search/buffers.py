@@ -84,6 +84,37 @@ def scan(pattern: _re2.RE2, buffer: bytes, line: int, limit: int) -> list[LineMa
     return found
 
 
+def scan_literal(literal: bytes, haystack: bytes, buffer: bytes, line: int, limit: int) -> list[LineMatch]:
+    """As `scan`, for a pattern that is a text. `haystack` is the buffer, or its copy in lower case when case does not count: calls of
+    `bytes.find` cost a fifth of calls of RE2."""
+    find = haystack.find
+    find_end, rfind, count = buffer.find, buffer.rfind, buffer.count
+    size, length = len(literal), len(buffer)
+    found: list[LineMatch] = []
+    counted = 0
+    start = find(literal)
+    while start >= 0:
+        begin = rfind(b"\n", counted, start) + 1 or counted
+        line_end = find_end(b"\n", start + size)
+        if line_end < 0:
+            line_end = length
+        line += count(b"\n", counted, begin)
+        spans = [(start, start + size)]
+        start = find(literal, start + size)
+        while 0 <= start < line_end:
+            if len(spans) == MAX_SPANS:
+                start = find(literal, line_end)
+                break
+            spans.append((start, start + size))
+            start = find(literal, start + size)
+        found.append((line, begin, line_end, spans))
+        if len(found) >= limit:
+            break
+        line += 1
+        counted = line_end + 1
+    return found
+
+
 def scan_by_literal(pattern: _re2.RE2, find_literal: Finder, buffer: bytes, line: int, limit: int) -> list[LineMatch]:
     """As `_scan`, for a pattern whose every match holds a literal: only its lines are matched, while they mostly match."""
     match = pattern.Match

@@ -34,6 +34,7 @@ from mgrep_tui.search.buffers import (
     literal_finder,
     scan,
     scan_by_literal,
+    scan_literal,
 )
 from mgrep_tui.search.marks import MarkedText, copies_needed, marked_pattern
 from mgrep_tui.search.pattern_parser import Parsed, literal_pattern, parse_pattern
@@ -128,6 +129,10 @@ class Matcher:
         if self.is_multiline:
             return self._across_lines(buffer, limit)
         if self.is_plain(buffer):
+            if self.literal is not None:
+                return scan_literal(self.literal, buffer, buffer, first_line, limit)
+            if self.folded_literal is not None:
+                return scan_literal(self.folded_literal, buffer.lower(), buffer, first_line, limit)
             if self._inner is not None:
                 return scan_by_literal(self.plain, self._inner, buffer, first_line, limit)
             return scan(self.plain, buffer, first_line, limit)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BATCH_LINES = 1000
 BATCH_S = 0.03
-EARLY_S = 0.0015
+EARLY_S = 0.0005
 """From then on the first file with hits is shown at once."""
 SETTLE_S = 0.03
 """Until then the order may still change: nobody has seen it."""
