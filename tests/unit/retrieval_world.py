@@ -75,7 +75,9 @@ class World:
             keywords_ready=True,
         )
 
-    def search(self, text: str, *, tier: str = "instant", ratio: float = 0.5, limit: int = 20) -> tuple[list[Hit], Outcome, ListSink]:
+    def search(
+        self, text: str, *, tier: str = "instant", ratio: float = 0.5, limit: int = 20
+    ) -> tuple[list[Hit], Outcome, ListSink]:
         sink = ListSink()
         outcome = self.engine.search(
             parse(text, Mode.SEMANTIC), self.view(), sink, CancelToken(), ratio=ratio, tier=tier, limit=limit
@@ -91,7 +93,9 @@ class World:
                     files.append(new)
         written = self.ledger.write(files)
         self.keywords.replace(
-            KeywordRow(one.chunk_id, one.chunk.text, one.chunk.symbol, one.chunk.container, one.path.decode("utf-8", "replace"))
+            KeywordRow(
+                one.chunk_id, one.chunk.text, one.chunk.symbol, one.chunk.container, one.path.decode("utf-8", "replace")
+            )
             for one in written.added
         )
         self.keywords.commit(str(written.batch))
