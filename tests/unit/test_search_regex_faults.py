@@ -113,7 +113,18 @@ def test_capital_of_an_escape_is_no_capital(tree: Tree, query: str) -> None:
 
 @pytest.mark.parametrize(
     ("query", "position"),
-    [("foo(", 3), ("foo(b", 3), ("[", 0), ("*a", 0), ("(?P<x", 0), ("\\", 0), ("a)", 1), ("a{2,1}", 1), ("[b-a]", 1), ("x lang:nope", 7)],
+    [
+        ("foo(", 3),
+        ("foo(b", 3),
+        ("[", 0),
+        ("*a", 0),
+        ("(?P<x", 0),
+        ("\\", 0),
+        ("a)", 1),
+        ("a{2,1}", 1),
+        ("[b-a]", 1),
+        ("x lang:nope", 7),
+    ],
 )
 def test_half_typed_pattern(tree: Tree, query: str, position: int) -> None:
     """B7: an error with its place, and the finished pattern works."""
@@ -293,7 +304,12 @@ def test_very_common_term_is_capped_and_says_so(tree: Tree) -> None:
 def test_names_that_are_no_text(tree: Tree) -> None:
     """J1, J3, J5"""
     tree.write(
-        {b"caf\xe9.py": "needle\n", "--sample.py": "needle\n", "app/[id]/[...slug]/page.tsx": "needle\n", "[0].py": "needle\n"}
+        {
+            b"caf\xe9.py": "needle\n",
+            "--sample.py": "needle\n",
+            "app/[id]/[...slug]/page.tsx": "needle\n",
+            "[0].py": "needle\n",
+        }
     )
     found = {os.fsencode(path) for path, _ in tree.ask("needle").lines}
     assert found == {b"caf\xe9.py", b"--sample.py", b"app/[id]/[...slug]/page.tsx", b"[0].py"}
