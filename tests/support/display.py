@@ -10,10 +10,10 @@ from mgrep_tui.text.cells import cell_width
 from tests.support.terminal import PATIENCE_S, Terminal
 
 _PIECE = re.compile(
-    rb"\x1b\[([0-?]*)([ -/]*[@-~])|\x1b(?:[\]P_^X].*?(?:\x07|\x1b\\)|[ -/]*[0-~])|([\r\n\b])|([^\x00-\x1f]+)", re.DOTALL
+    rb"\x1b\[([0-?]*)([ -/]*[@-~])|\x1b(?:[\]P_^X].*?(?:\x07|\x1b\\)|[ -/]*[0-OQ-WYZ\\`-~])|([\r\n\b])|([^\x00-\x1f]+)",
+    re.DOTALL,
 )
-# The start of a sequence or of a character, cut off at the end of what has come so far.
-_CUT = re.compile(rb"\x1b[^\x07]{0,200}\Z|[\xc2-\xf4][\x80-\xbf]{0,2}\Z")
+_CUT_CHARACTER = re.compile(rb"[\xc2-\xdf]\Z|[\xe0-\xef][\x80-\xbf]?\Z|[\xf0-\xf4][\x80-\xbf]{0,2}\Z")
 
 
 class Display:
@@ -50,12 +50,22 @@ class Display:
         return self.wait(lambda text: word not in text, f"an end of {word!r}")
 
     def _take(self) -> None:
-        output = self.source.output[self._done :]
-        cut = _CUT.search(output)
-        if cut is not None and not _PIECE.fullmatch(output, cut.start()):
-            output = output[: cut.start()]
-        self._done += len(output)
-        for piece in _PIECE.finditer(output):
+        output = self.source.output
+        while self._done < len(output):
+            piece = _PIECE.match(output, self._done)
+            if piece is None:
+                if output[self._done] == 0x1B:
+                    return  # the rest of the sequence is still to come
+                self._done += 1
+                continue
+            end = piece.end()
+            if piece.group(4) is not None and end == len(output) and (cut := _CUT_CHARACTER.search(output, self._done)):
+                end = cut.start()
+                if end == self._done:
+                    return
+                piece = _PIECE.match(output, self._done, end)
+                assert piece is not None
+            self._done = end
             numbers, final, control, text = piece.groups()
             if text is not None:
                 self._write(text.decode("utf-8", "replace"))
