@@ -118,7 +118,9 @@ def test_any_text_parses_or_says_where_not(text: str, mode: Mode) -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(WORDS.filter(lambda word: word != "/x/"), min_size=1, max_size=6), st.lists(BLANKS, min_size=6, max_size=6))
+@given(
+    st.lists(WORDS.filter(lambda word: word != "/x/"), min_size=1, max_size=6), st.lists(BLANKS, min_size=6, max_size=6)
+)
 def test_what_is_no_filter_stays_in_the_pattern(words: list[str], blanks: list[str]) -> None:
     text = "".join(word + blank for word, blank in zip(words, blanks, strict=False))
     assert parse(text, Mode.REGEX, is_literal=True).pattern.replace("\\:", ":") == text.replace("\\:", ":")
