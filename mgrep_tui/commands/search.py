@@ -131,6 +131,8 @@ class _Asker:
             limit=self._limit,
             tier=self._arguments.tier,
             is_exhaustive=self._mode is Mode.REGEX,
+            # The disk was looked at after this program began, which is when its one query was asked.
+            checks_disk=self._arguments.queries is not None,
         )
 
 

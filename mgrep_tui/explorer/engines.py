@@ -139,11 +139,12 @@ class Engines:
         limit: int | None,
         tier: str,
         is_exhaustive: bool,
+        checks_disk: bool = True,
     ) -> Outcome:
-        """Search in the calling thread. Raises `MgrepError` and `Cancelled`."""
+        """Search in the calling thread. Without `checks_disk` the index is believed as it is now. Raises `MgrepError` and `Cancelled`."""
         query = parse(text, mode, case=options.case, is_literal=options.literal, is_word=options.word)
         if mode is Mode.REGEX and options.like is None:
-            return self._find(query, options, sink, cancel, limit=limit, is_exhaustive=is_exhaustive)
+            return self._find(query, options, sink, cancel, limit, is_exhaustive, checks_disk)
         view = self._opened.semantic()
         most = limit or self._settings.semantic.top_k
         if options.like is not None and options.like.chunk_id is not None:
@@ -156,9 +157,9 @@ class Engines:
         options: SearchOptions,
         sink: Sink,
         cancel: CancelToken,
-        *,
         limit: int | None,
         is_exhaustive: bool,
+        checks_disk: bool,
     ) -> Outcome:
         worker = self._worker
         snapshot = worker.snapshot() if worker is not None else None
@@ -170,7 +171,7 @@ class Engines:
         return self._regex.search(
             query,
             snapshot,
-            check if worker is not None else None,
+            check if worker is not None and checks_disk else None,
             sink,
             cancel,
             facts_of=self._facts_of if query.filters.needs_git else facts_of_path,

@@ -190,10 +190,22 @@ class LocalExplorer:
         limit: int | None = None,
         tier: str = "instant",
         is_exhaustive: bool = False,
+        checks_disk: bool = True,
     ) -> Outcome:
-        """Search in the calling thread. Raises `MgrepError` (a `QueryError` where the query is at fault) and `Cancelled`."""
+        """Search in the calling thread. Raises `MgrepError` (a `QueryError` where the query is at fault) and `Cancelled`.
+
+        `checks_disk=False` is for a caller that has just waited for the index to be up to date.
+        """
         return self._parts().answer(
-            text, mode, options, sink, cancel, limit=limit, tier=tier, is_exhaustive=is_exhaustive
+            text,
+            mode,
+            options,
+            sink,
+            cancel,
+            limit=limit,
+            tier=tier,
+            is_exhaustive=is_exhaustive,
+            checks_disk=checks_disk,
         )
 
     def _tier(self) -> str:
