@@ -20,6 +20,7 @@ from mgrep_tui.commands.waiting import wait_for_index
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.local import LocalExplorer
 from mgrep_tui.explorer.protocol import SearchOptions
+from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Hit, Mode, Outcome, Progress, Sink
 from mgrep_tui.text.sanitize import sanitize
@@ -100,7 +101,7 @@ class _Asker:
     def all(self, queries: Sequence[str]) -> int:
         found = NONE
         for query in queries:
-            kept = _Collected()
+            kept = Collected()
             began = time.perf_counter()
             self._ask(query, kept)
             elapsed_ms = (time.perf_counter() - began) * 1000
@@ -134,22 +135,6 @@ class _Asker:
             # The disk was looked at after this program began, which is when its one query was asked.
             checks_disk=self._arguments.queries is not None,
         )
-
-
-class _Collected:
-    """Keeps all hits of one answer."""
-
-    def __init__(self) -> None:
-        self.hits: list[Hit] = []
-
-    def batch(self, hits: Sequence[Hit]) -> None:
-        self.hits.extend(hits)
-
-    def replace(self, hits: Sequence[Hit]) -> None:
-        self.hits[:] = hits
-
-    def progress(self, progress: Progress) -> None:
-        return None
 
 
 class _Printer:

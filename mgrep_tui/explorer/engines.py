@@ -19,11 +19,12 @@ from mgrep_tui.embedding.deep import DeepTier
 from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
 from mgrep_tui.explorer.completions import completions_of
 from mgrep_tui.explorer.protocol import SearchOptions
+from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.index.as_is import open_as_is
 from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.worker import IndexWorker
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Health, Hit, Mode, Outcome, Progress, Sink, Skip, Symbol
+from mgrep_tui.model import Health, Mode, Outcome, Sink, Skip, Symbol
 from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.search.filters import ChunkFacts, FileFacts
 from mgrep_tui.search.query import Query, parse
@@ -162,24 +163,42 @@ class Engines:
         checks_disk: bool,
     ) -> Outcome:
         worker = self._worker
-        snapshot = worker.snapshot() if worker is not None else None
+        facts_of = self._facts_of if query.filters.needs_git else facts_of_path
+        lines_of = self._lines_of if query.filters.needs_chunk else None
 
-        def check(token: CancelToken) -> CheckResult:
-            assert worker is not None
-            return worker.check(token, snapshot)
+        def run(into: Sink) -> tuple[Outcome, bool]:
+            """The outcome, and whether the snapshot was recent enough to be compared with the disk."""
+            snapshot = worker.snapshot() if worker is not None else None
+            checked = CheckResult()
 
-        return self._regex.search(
-            query,
-            snapshot,
-            check if worker is not None and checks_disk else None,
-            sink,
-            cancel,
-            facts_of=self._facts_of if query.filters.needs_git else facts_of_path,
-            lines_of=self._lines_of if query.filters.needs_chunk else None,
-            sort=options.sort,
-            is_exhaustive=is_exhaustive,
-            limit=limit,
-        )
+            def check(token: CancelToken) -> CheckResult:
+                nonlocal checked
+                assert worker is not None
+                checked = worker.check(token, snapshot)
+                return checked
+
+            outcome = self._regex.search(
+                query,
+                snapshot,
+                check if worker is not None and checks_disk else None,
+                into,
+                cancel,
+                facts_of=facts_of,
+                lines_of=lines_of,
+                sort=options.sort,
+                is_exhaustive=is_exhaustive,
+                limit=limit,
+            )
+            return outcome, checked.is_complete
+
+        outcome, is_comparable = run(sink)
+        if is_comparable or is_exhaustive:
+            return outcome
+        # The index was published anew more often than it remembers, while this ran: once more, on what it is now.
+        again = Collected()
+        outcome, _ = run(again)
+        sink.replace(again.hits)
+        return outcome
 
     @property
     def _opened(self) -> OpenIndex:
@@ -202,7 +221,7 @@ class Engines:
 
     def count(self, text: str, mode: Mode, options: SearchOptions) -> tuple[int, bool] | None:
         """How many hits a query has, and whether there are more; None when that could not be told in time."""
-        counter = _Counter()
+        counter = Collected()
         cancel = CancelToken()
         timer = threading.Timer(COUNT_S, cancel.cancel)
         timer.daemon = True
@@ -212,7 +231,7 @@ class Engines:
                 text, mode, options, counter, cancel, limit=COUNT_LIMIT, tier="instant", is_exhaustive=False
             )
         except Cancelled:
-            return (counter.count, True) if counter.count else None
+            return (len(counter.hits), True) if counter.hits else None
         except MgrepError:
             return (0, False)
         finally:
@@ -283,19 +302,3 @@ class Engines:
             self._git_sets()
         except Cancelled:
             return
-
-
-class _Counter:
-    """A sink that only counts."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def batch(self, hits: Sequence[Hit]) -> None:
-        self.count += len(hits)
-
-    def replace(self, hits: Sequence[Hit]) -> None:
-        self.count = len(hits)
-
-    def progress(self, progress: Progress) -> None:
-        return None
