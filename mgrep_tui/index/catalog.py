@@ -11,17 +11,19 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 
-from mgrep_tui.chunking.metrics import ChunkingMetrics, from_counts
 from mgrep_tui.errors import IndexDamagedError
 from mgrep_tui.index import schema
 from mgrep_tui.index.rows import ChunkColumns, ChunkRow, FileRow, SymbolRow
 from mgrep_tui.model import FileStat
+
+if TYPE_CHECKING:
+    from mgrep_tui.chunking.metrics import ChunkingMetrics
 
 BUSY_TIMEOUT_MS = 5_000
 CACHE_KIB = 8_192
@@ -252,6 +254,9 @@ class Catalog:
 
     def metrics(self) -> ChunkingMetrics:
         """How the chunking went. About 0.3 s for a million chunks."""
+        # Its package loads the parsers, 50 ms: not before the screen is up.
+        from mgrep_tui.chunking.metrics import from_counts
+
         parsed = self._all("SELECT count(*) FROM files WHERE grammar != '' AND skip_reason = ''")[0][0]
         fallbacks = self._all(
             "SELECT fallback, count(*) FROM files WHERE fallback != '' AND skip_reason = '' GROUP BY 1"

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mgrep_tui.chunking import chunk_file
 from mgrep_tui.corpus.read import Reader, searchable
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.embedding.static import StaticModel, load_static
@@ -25,6 +26,9 @@ from mgrep_tui.index.rows import NewChunk, NewFile, NewSymbol
 from mgrep_tui.model import SkipReason
 from mgrep_tui.settings.config import ChunkingSettings
 from mgrep_tui.text import languages, origin
+
+if TYPE_CHECKING:
+    from mgrep_tui.chunking import FileChunks
 
 HASH_BYTES = 16
 
@@ -59,6 +63,7 @@ class Plan:
 class _Child:
     plan: Plan
     model: StaticModel | None
+    chunk_file: Callable[..., FileChunks]
 
 
 _child: _Child | None = None
@@ -71,6 +76,9 @@ def content_hash(data: bytes) -> bytes:
 
 def begin(plan: Plan) -> None:
     """Make this process ready."""
+    # Loads the parsers: this module is imported by the interface too, for its values.
+    from mgrep_tui.chunking import chunk_file
+
     global _child
     model = None
     if plan.embeds:
@@ -78,7 +86,7 @@ def begin(plan: Plan) -> None:
             model = load_static()
         except ModelError:
             model = None  # the worker has met the same error and says it
-    _child = _Child(plan, model)
+    _child = _Child(plan, model, chunk_file)
 
 
 def take(tasks: tuple[Task, ...], faults: frozenset[bytes]) -> list[NewFile]:
@@ -110,7 +118,7 @@ def _take_one(child: _Child, reader: Reader, task: Task, faults: frozenset[bytes
     is_dangerous = task.by_lines or digest in faults
     if is_dangerous:
         settings = replace(settings, strategy="lines")
-    cut = chunk_file(task.path, data, "" if is_dangerous else language, settings, child.plan.queries)
+    cut = child.chunk_file(task.path, data, "" if is_dangerous else language, settings, child.plan.queries)
     chunks = []
     texts = []
     fresh = []

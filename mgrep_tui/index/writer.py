@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from mgrep_tui import chunking, embedding
 from mgrep_tui.corpus import git
 from mgrep_tui.embedding.static import StaticModel
 from mgrep_tui.errors import IndexDamagedError
@@ -227,9 +226,9 @@ class Writing:
 def versions_of(settings: ChunkingSettings, queries: Path) -> str:
     """What the chunks of an unchanged file depend on: our own code and queries, the user's queries, the settings."""
     digest = hashlib.blake2b(repr(settings).encode(), digest_size=16)
-    ours = [Path(chunking.__file__).parent, Path(embedding.__file__).parent]
-    files = [path for path in ours[0].rglob("*") if path.suffix in (".py", ".scm", ".toml", ".json")]
-    files += [ours[1] / "text.py", ours[1] / "words.py", ours[0].parent / "text" / "language_table.py"]
+    package = Path(__file__).parents[1]
+    files = [path for path in (package / "chunking").rglob("*") if path.suffix in (".py", ".scm", ".toml", ".json")]
+    files += [package / "embedding/text.py", package / "embedding/words.py", package / "text/language_table.py"]
     if queries.is_dir():
         files += [path for path in queries.rglob("*") if path.is_file()]
     for path in sorted(files):
