@@ -39,13 +39,14 @@ class Plan:
 
     pieces: int = 30_000
     dimension: int = 256
-    epochs: int = 8
+    epochs: int = 4  # with 8 it learns by heart: held-out questions .526 instead of .544, the 27 repositories the same
     batch: int = 1_024
     rate: float = 0.01
     scale: float = 20.0
     teach: float = 1.0
-    taught: int = 60_000
+    taught: int = 24_000
     query_drop: float = 0.2
+    document_drop: float = 0.15  # +.012 NDCG@10 on people's own questions
     opening_share: float = 0.3
     looser_each: int = 2
     package_power: float = 0.75  # a package of n pairs counts as n to this power
@@ -189,7 +190,7 @@ def _learn(model: _Model, material: _Material, plan: Plan, random: np.random.Gen
             optimiser.step()
             schedule.step()
             step += 1
-            running = 0.98 * running + 0.02 * np.array([float(loss) for loss in losses])
+            running = 0.98 * running + 0.02 * np.array([float(loss.detach()) for loss in losses])
         share = 1 - 0.98**step
         print(
             f"epoch {epoch + 1}: contrast {running[0] / share:.3f} teacher {running[1] / share:.3f}, {time.monotonic() - started:.0f} s",
@@ -209,7 +210,7 @@ def _step(
     )
     variant = random.choice(3, p=[0.45, 0.35, 0.2])
     questions = model.embed(asked, 0)
-    documents = model.embed(material.documents[variant].take(links[:, 1]), 1)
+    documents = model.embed(drop(material.documents[variant].take(links[:, 1]), plan.document_drop, random), 1)
     scores = plan.scale * questions @ documents.T
     # A question that stands twice in the batch, or a code that does, is no negative of itself.
     same = torch.from_numpy((links[:, :1] == links[:, 0]) | (links[:, 1:] == links[:, 1]))
