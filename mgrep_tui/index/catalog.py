@@ -70,7 +70,7 @@ class Catalog:
         self._local = threading.local()
         self._columns_lock = threading.Lock()
         self._columns: tuple[int, ChunkColumns] | None = None
-        self._names: tuple[int, list[tuple[int, int, str, str, str]]] | None = None
+        self._names: dict[str, tuple[int, list[tuple[int, int, str, str, str]]]] = {}
         with _guard():
             if not schema.is_ours(self._connection()):
                 raise IndexDamagedError("The catalog was made by another version.")
@@ -220,16 +220,28 @@ class Catalog:
 
     def chunk_names(self) -> list[tuple[int, int, str, str, str]]:
         """Every chunk as (chunk id, file id, kind, symbol, container), by id; kept until the next batch. Not to be changed."""
+        return self._kept_names(
+            "own", "SELECT chunk_id, file_id, kind, symbol, container FROM chunks ORDER BY chunk_id"
+        )
+
+    def inner_names(self) -> list[tuple[int, int, str, str, str]]:
+        """The same for every other definition that begins in a chunk, such as a method in a small class's: (chunk id, file id, its kind,
+        its name, its container)."""
+        return self._kept_names(
+            "inner",
+            "SELECT c.chunk_id, s.file_id, s.kind, s.name, s.container FROM symbols s JOIN chunks c"
+            " ON c.file_id = s.file_id AND s.first_line BETWEEN c.first_line AND c.last_line AND s.name != c.symbol ORDER BY 1",
+        )
+
+    def _kept_names(self, what: str, sql: str) -> list[tuple[int, int, str, str, str]]:
         batch = self.batch()
         with self._columns_lock:
-            kept = self._names
+            kept = self._names.get(what)
             if kept is not None and kept[0] == batch:
                 return kept[1]
-        names: list[tuple[int, int, str, str, str]] = self._all(
-            "SELECT chunk_id, file_id, kind, symbol, container FROM chunks ORDER BY chunk_id"
-        )
+        names: list[tuple[int, int, str, str, str]] = self._all(sql)
         with self._columns_lock:
-            self._names = (batch, names)
+            self._names[what] = (batch, names)
         return names
 
     def counts(self) -> tuple[int, int, int]:

@@ -151,6 +151,11 @@ class Filters:
         return any(isinstance(leaf, SymbolLike | ClassLike | KindIs) for leaf in leaves(self.condition))
 
     @cached_property
+    def denies_names(self) -> bool:
+        """Whether some symbol, class or kind must not be there."""
+        return _denies_names(self.condition)
+
+    @cached_property
     def needs_git(self) -> bool:
         """Whether it counts what git says of a file."""
         return any(isinstance(leaf, Is) and leaf.value in ("dirty", "untracked") for leaf in leaves(self.condition))
@@ -168,6 +173,14 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
         yield from leaves(condition.inner)
     else:
         yield condition
+
+
+def _denies_names(condition: Condition) -> bool:
+    if isinstance(condition, And | Or):
+        return any(map(_denies_names, condition.parts))
+    return isinstance(condition, Not) and any(
+        isinstance(leaf, SymbolLike | ClassLike | KindIs) for leaf in leaves(condition.inner)
+    )
 
 
 def _judge(condition: Condition, file: FileFacts, chunk: ChunkFacts | None) -> bool | None:

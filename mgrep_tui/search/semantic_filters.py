@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -70,13 +71,15 @@ class AllowedChunks:
             columns = catalog.all_chunk_columns()
             return columns.chunk_id[np.isin(columns.file_id, np.fromiter(facts, np.int64, len(facts)))]
         allowed = []
-        for place, (chunk_id, file_id, kind, symbol, container) in enumerate(catalog.chunk_names()):
+        # A chunk is also meant by the name of what is defined in it, unless names are denied: then its own name decides.
+        inner = () if filters.denies_names else catalog.inner_names()
+        for place, (chunk_id, file_id, kind, symbol, container) in enumerate(chain(catalog.chunk_names(), inner)):
             if place % LOOK_UP_EVERY == 0:
                 cancel.check()
             file = facts.get(file_id)
             if file is not None and filters.accepts_chunk(ChunkFacts(file, kind, symbol, container)):
                 allowed.append(chunk_id)
-        return np.array(allowed, np.int64)
+        return np.unique(np.array(allowed, np.int64))
 
 
 def facts_of(row: FileRow, is_dirty: bool = False, is_untracked: bool = False) -> FileFacts:
