@@ -8,6 +8,7 @@ a tree for what lies between.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -106,6 +107,7 @@ _EMPTY = _Exact(_NOTHING)
 _ANYTHING = _Open(_NOTHING, ALL, _NOTHING)
 
 
+@functools.lru_cache(maxsize=64)
 def plan(pattern: str, *, ignore_case: bool = True, multiline: bool = False) -> Plan:
     """The plan of a pattern in RE2's syntax (or Rust's, or the backtracking engine's: what they do not share is `ALL`). Pure, never raises.
 

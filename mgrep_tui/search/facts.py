@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from mgrep_tui.search.filters import FileFacts
@@ -13,10 +14,15 @@ FactsOf = Callable[[bytes], FileFacts]
 
 def facts_of_path(path: bytes) -> FileFacts:
     """Language and kind of file by its name; nothing of git."""
+    place = path.rfind(b"/") + 1
+    name = path[place:]
+    is_test, is_others = _of_folder(path[:place])
     return FileFacts(
-        path,
-        language_of(path),
-        is_test=is_test_path(path),
-        is_generated=is_generated(path),
-        is_vendored=is_vendored(path),
+        path, language_of(name), False, False, is_test or is_test_path(name), is_generated(name), is_others
     )
+
+
+@functools.lru_cache(maxsize=8192)
+def _of_folder(folder: bytes) -> tuple[bool, bool]:
+    """What the folder, which ends in a slash, says of each file in it: whether it is a test, and whether it is somebody else's."""
+    return is_test_path(folder), is_vendored(folder)

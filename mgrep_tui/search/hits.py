@@ -40,7 +40,7 @@ def _hit(facts: FileFacts, buffer: bytes, match: LineMatch, file_rank: FileRank 
         text = decode_line(raw)
         length = len(text)
         if length == end - begin:
-            places = [(start - begin, min(finish - begin, length)) for start, finish in spans]
+            places = [(start - begin, min(finish, end) - begin) for start, finish in spans]
         else:
             places = [
                 (_chars(raw, 0, start - begin), min(_chars(raw, 0, finish - begin), length)) for start, finish in spans

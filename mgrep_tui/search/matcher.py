@@ -57,6 +57,7 @@ from mgrep_tui.search.pattern_tree import (
     without_empty,
 )
 
+_FOLDED_BEYOND_ASCII = frozenset(b"ks")
 MAX_MARKED_BYTES = 4_000_000
 """A longer line (or file, in multi-line) is taken as found when only `\b` beside non-ASCII letters could decide otherwise."""
 
@@ -81,6 +82,14 @@ class Matcher:
         self.literal = text.encode() if text and not is_multiline else None
         folded = folded_literal_of(tree)
         self.folded_literal = folded.encode() if folded and not is_multiline else None
+        raw = self.literal or self.folded_literal or b""
+        self._is_text = bool(raw) and not is_edge
+        self._is_text_anywhere = (
+            self._is_text
+            and raw.isascii()
+            and b"\r" not in raw
+            and (self.literal is not None or not set(raw) & _FOLDED_BEYOND_ASCII)
+        )
         self._may_take_return = any(_takes_return(node) for node in walk(tree))
         self._places = {node.place for node in walk(tree) if isinstance(node, Assertion)}
         source, self._is_plain_exact = print_tree(tree, Purpose.EXACT_ASCII, folds=folds, keeps_return=keeps_return)
@@ -128,11 +137,12 @@ class Matcher:
             return self._edges(buffer, first_line, starts_file, ends_file)
         if self.is_multiline:
             return self._across_lines(buffer, limit)
-        if self.is_plain(buffer):
+        if self.is_text_for(buffer):
             if self.literal is not None:
                 return scan_literal(self.literal, buffer, buffer, first_line, limit)
-            if self.folded_literal is not None:
-                return scan_literal(self.folded_literal, buffer.lower(), buffer, first_line, limit)
+            assert self.folded_literal is not None
+            return scan_literal(self.folded_literal, buffer.lower(), buffer, first_line, limit)
+        if self.is_plain(buffer):
             if self._inner is not None:
                 return scan_by_literal(self.plain, self._inner, buffer, first_line, limit)
             return scan(self.plain, buffer, first_line, limit)
@@ -140,6 +150,13 @@ class Matcher:
         if is_whole and (not self._may_take_return or self._keeps_return or b"\r" not in buffer):
             return scan(loose, buffer, first_line, limit)
         return list(self._checked(loose, buffer, first_line, starts_file, ends_file, limit))
+
+    def is_text_for(self, buffer: bytes) -> bool:
+        """Whether to look for `literal`, or else for `folded_literal` in the buffer's lower case, tells all matches.
+
+        ASCII characters are themselves in whatever surrounds them; only `k` and `s` have a variant beyond ASCII.
+        """
+        return self._is_text_anywhere or (self._is_text and self.is_plain(buffer))
 
     def is_plain(self, buffer: bytes) -> bool:
         """Whether `plain` alone, a pattern for ASCII, tells the matches in this buffer."""
@@ -244,6 +261,7 @@ class Matcher:
         return bool(pattern.Match(UNANCHORED, path, 0, len(path))[0][0] >= 0)
 
 
+@functools.lru_cache(maxsize=64)
 def compile_pattern(
     pattern: str, *, case: str = "smart", is_literal: bool = False, is_word: bool = False, is_multiline: bool = False
 ) -> Matcher:
@@ -269,6 +287,7 @@ def compile_pattern(
         raise QueryError(error.message, _place_of(error, pattern), error.hint) from error
 
 
+@functools.lru_cache(maxsize=64)
 def read_pattern(pattern: str, *, case: str, is_literal: bool) -> tuple[Parsed, bool]:
     """The pattern's tree, and whether case is ignored: with smart case when some characters stand for themselves, and
     none of them is a capital."""

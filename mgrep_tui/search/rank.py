@@ -157,14 +157,20 @@ class FileGroup:
 
 
 def ranked_group(path: bytes, hits: Sequence[Hit]) -> FileGroup:
-    """The hits of one file: where something is defined first, then all the others by line."""
-    best = max(hit.score for hit in hits)
-    order = sorted(hits, key=lambda hit: (not _defines(hit), hit.line))
+    """The hits of one file, which come by line: where something is defined first, then all the others by line."""
+    if len(hits) == 1:
+        return FileGroup(path, hits[0].score + 1 / 50, tuple(hits))
+    best = max([hit.score for hit in hits])
+    first = [hit for hit in hits if _defines(hit)]
+    order = [*first, *(hit for hit in hits if not _defines(hit))] if first else hits
     return FileGroup(path, best + min(1.0, len(hits) / 50), tuple(order))
 
 
 def _defines(hit: Hit) -> bool:
-    return any(signal.name == "definition" and signal.value == DEFINITION for signal in hit.signals)
+    for signal in hit.signals:
+        if signal.name == "definition":
+            return signal.value == DEFINITION
+    return False
 
 
 def best_first(groups: Sequence[FileGroup]) -> list[FileGroup]:

@@ -7,10 +7,9 @@ seen; only then are they used. Whatever differs is read again whole and with eve
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mgrep_tui.corpus.decode import searchable
 from mgrep_tui.corpus.read import Reader
@@ -31,8 +30,7 @@ PIECE_BYTES = 1 << 20
 _CAN_READ_AT = hasattr(os, "pread") and os.open in os.supports_dir_fd
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """Whole lines of a file: `data` begins with line `first_line`."""
 
     data: bytes
@@ -67,28 +65,23 @@ class CandidateReader:
         if self._reader is not None:
             self._reader.close()
 
-    def parts(self, candidate: Candidate) -> Iterator[Part]:
+    def parts(self, candidate: Candidate) -> Iterable[Part]:
         """What of the file is to be looked into; nothing when it is gone, unreadable, too big or binary."""
-        known, blocks = candidate.stat, candidate.blocks
+        path, known, blocks = candidate
         if known is None or blocks is None:
-            return self.parts_of(candidate.path, None, None)
-        stat = (known.size_bytes, known.mtime_ns, known.ctime_ns, known.inode)
-        return self.parts_of(
-            candidate.path, stat, [(block.start_byte, block.length_bytes, block.first_line) for block in blocks]
-        )
+            return self.parts_of(path, None, None)
+        return self.parts_of(path, (known.size_bytes, known.mtime_ns, known.ctime_ns, known.inode), blocks)
 
     def parts_of(
         self, path: bytes, stat: tuple[int, int, int, int] | None, blocks: Sequence[tuple[int, int, int]] | None
-    ) -> Iterator[Part]:
+    ) -> Iterable[Part]:
         """The same from plain numbers: size, mtime, ctime and inode; start, length and first line of each block."""
         if blocks is not None and stat is not None and self._root_fd >= 0:
             parts = self._blocks(path, stat, blocks)
             if parts is not None:
-                yield from parts
-                return
+                return parts
         data = self.whole(path)
-        if data is not None:
-            yield from _pieces(data)
+        return () if data is None else _pieces(data)
 
     def _blocks(
         self, path: bytes, stat: tuple[int, int, int, int], blocks: Sequence[tuple[int, int, int]]

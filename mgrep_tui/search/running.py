@@ -35,6 +35,7 @@ PROGRESS_S = 0.1
 AHEAD_FILES = 256
 """How far in the order of paths one looks for good files (no tests, nothing generated) to read first. So few are read within `SETTLE_S`,
 and need no such order."""
+FIRST_AHEAD_FILES = 32  # so that the first answer does not wait for the description of many
 
 
 class Places:
@@ -71,7 +72,9 @@ _WORSE = re.compile(
 def _good_first(stream: Iterable[Candidate]) -> Iterator[Candidate]:
     """The same candidates, tests and what nobody wrote here after the others, within stretches of `AHEAD_FILES`."""
     source = iter(stream)
-    while stretch := list(itertools.islice(source, AHEAD_FILES)):
+    size = FIRST_AHEAD_FILES
+    while stretch := list(itertools.islice(source, size)):
+        size = AHEAD_FILES
         later = []
         for candidate in stretch:
             if _WORSE.search(candidate.path):
