@@ -70,6 +70,8 @@ class LocalExplorer:
         self._callbacks: list[Callable[[], None]] = []
         self._searches: set[CancelToken] = set()
         self._lock = threading.Lock()
+        self._ending = threading.Lock()
+        self._is_closed = False
 
     # --- life
 
@@ -95,18 +97,23 @@ class LocalExplorer:
             log.exception("the index could not be opened")
             self._failure = MgrepError("The index could not be opened.", "The log has the details.")
         self._opened.set()
-        if self._closed.is_cancelled and self._engines is not None:
-            self._engines.close()
+        if self._closed.is_cancelled:
+            self.close()
         self._changed()
 
     def close(self) -> None:
-        """Stop everything; returns within 200 ms or so. What was searching learns that it is not wanted any more."""
+        """Stop everything; returns within 200 ms or so, and every further time once the first has. May be called from any thread.
+
+        What was searching learns that it is not wanted any more.
+        """
         self._closed.cancel()
         with self._lock:
             for token in self._searches:
                 token.cancel()
-        if self._engines is not None:
-            self._engines.close()
+        with self._ending:
+            if self._engines is not None and not self._is_closed:
+                self._is_closed = True
+                self._engines.close()
 
     def _parts(self) -> Engines:
         if not self._opened.wait(OPEN_TIMEOUT_S):

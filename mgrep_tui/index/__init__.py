@@ -2,7 +2,7 @@
 
     worker = IndexWorker(root, settings, folders, semantic=True, watch=None)
 
-`semantic=False` keeps only what regex search needs. `watch` overrides the setting. Call `jobs.pool.prepare()` in the main thread before
+`semantic=False` keeps only what regex search needs. `watch` overrides the setting. Call `jobs.tracker.prepare()` in the main thread before
 the screen starts. Every method may be called from any thread.
 
     start()                     opens and works in a thread of its own; returns at once

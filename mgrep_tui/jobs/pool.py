@@ -13,12 +13,16 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
-from multiprocessing import connection, resource_tracker
+from multiprocessing import connection
 from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
+
+from mgrep_tui.jobs.tracker import prepare
+
+__all__ = ["ChildPool", "is_child_fault", "prepare"]
 
 T = TypeVar("T")
 
@@ -26,33 +30,6 @@ NICENESS = 10  # measured: a niced child leaves the time from key to screen as i
 # A child whose native code never returns cannot see that its parent is gone; an alarm ends it this long after its limit.
 ORPHAN_GRACE_S = 30
 STOP_JOIN_S = 0.25
-
-
-@contextlib.contextmanager
-def _quiet_stderr() -> Iterator[None]:
-    """Whatever is started inside gets the null device as its standard error: nothing but our screen writes to the terminal."""
-    try:
-        saved = os.dup(2)
-    except OSError:  # no standard error at all
-        yield
-        return
-    try:
-        null = os.open(os.devnull, os.O_WRONLY)
-        try:
-            os.dup2(null, 2)
-        finally:
-            os.close(null)
-        yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)
-
-
-def prepare() -> None:
-    """Start multiprocessing's resource tracker. Call once in the main thread before the screen takes `sys.stderr`: later it would fail."""
-    if sys.platform != "win32":
-        with _quiet_stderr():
-            resource_tracker.ensure_running()
 
 
 def _end_with_parent() -> None:

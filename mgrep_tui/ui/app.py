@@ -151,6 +151,8 @@ class MgrepApp(App[list[Hit]]):
         """Leave; what is to be restored the next time is noted while everything is still there."""
         if self.main.is_ready:
             self.last_session = self.main.session()
+            # Meanwhile: Textual waits up to 0.2 s for its input thread.
+            threading.Thread(target=self.explorer.close, name="closing", daemon=True).start()
         super().exit(result, return_code, message)
 
     def action_leave(self) -> None:

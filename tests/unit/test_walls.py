@@ -36,7 +36,7 @@ def test_help_and_errors_load_nothing_heavy() -> None:
 
 
 def test_the_first_paint_loads_nothing_heavy() -> None:
-    loaded = loaded_after("import mgrep_tui.ui.app, mgrep_tui.commands.screen, mgrep_tui.explorer.local")
+    loaded = loaded_after("import mgrep_tui.ui.app, mgrep_tui.commands.screen, mgrep_tui.jobs.tracker")
     heavy = {
         "numpy",
         "re2",
@@ -48,6 +48,9 @@ def test_the_first_paint_loads_nothing_heavy() -> None:
         "torch",
         "sentence_transformers",
         "pathspec",
+        "pebble",
+        "sqlite3",
+        "pygments",
     }
     assert not heavy & loaded
 
