@@ -6,6 +6,7 @@ Exit status: 0 found or done, 1 nothing found, 2 an error, 130 interrupted (as g
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import os
 import signal
@@ -30,6 +31,9 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run and exit; the process ends here, at once, whatever threads are left."""
     words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding gets escapes, not a fault
     try:
         status = run(words)
     except KeyboardInterrupt:
@@ -70,7 +74,9 @@ def run(words: list[str]) -> int:
 
 
 def _run_command(name: str, words: list[str]) -> int:
-    arguments = _command_parser(name).parse_args(words)
+    parser = _command_parser(name)
+    # Options may stand between the query and the folder.
+    arguments = parser.parse_intermixed_args(words) if name == "search" else parser.parse_args(words)
     if name == "search":
         _check_search(arguments)
         from mgrep_tui.commands.search import search
@@ -82,9 +88,18 @@ def _run_command(name: str, words: list[str]) -> int:
     return run_one(arguments)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Names what is wrong without handing an argument's bytes to the terminal: a shell's wildcard makes arguments of file names."""
+
+    def error(self, message: str) -> NoReturn:
+        from mgrep_tui.text.sanitize import sanitize
+
+        super().error(sanitize(message))
+
+
 def _screen_parser() -> argparse.ArgumentParser:
     listing = "\n".join(f"  {name:<8} {text}" for name, text in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="mgrep-tui",
         description="Explore a code base: live search by meaning and by regular expression.",
         epilog=f"commands (mgrep-tui COMMAND --help):\n{listing}\n\nA folder named like a command is opened as ./NAME.",
@@ -104,7 +119,7 @@ def _screen_parser() -> argparse.ArgumentParser:
 
 
 def _command_parser(name: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"mgrep-tui {name}", description=COMMANDS[name].capitalize() + ".")
+    parser = _Parser(prog=f"mgrep-tui {name}", description=COMMANDS[name].capitalize() + ".")
     if name == "search":
         parser.add_argument(
             "words", nargs="*", metavar="QUERY [PATH]", help="the query, then the folder (default: this one)"
