@@ -15,7 +15,17 @@ ESCAPES = (
 )  # fmt: skip
 CONTROLS = "".join(chr(code) for code in (*range(1, 9), *range(11, 32), *range(0x7F, 0xA0)))
 INVISIBLE = "\u202e\u2066\u200e\u061c\u200b\u200d\u2060\ufeff\u2028\u2029\u00ad\u3164\ufe0f\U000e0041"
-MARKUP = ("[/b]", "[/", "[@click=app.quit]x[/]", "[link=http://x.invalid]y[/link]", "[type=x, v={'a[0]'}]", "[red]", "\\[", "[[", "$x")
+MARKUP = (
+    "[/b]",
+    "[/",
+    "[@click=app.quit]x[/]",
+    "[link=http://x.invalid]y[/link]",
+    "[type=x, v={'a[0]'}]",
+    "[red]",
+    "\\[",
+    "[[",
+    "$x",
+)
 BROKEN = (b"\xff\xfe\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"caf\xe9", b"\x9b31m\x9d0;PWNED\x9c", b"\xc2")
 # Whole sequences that a terminal obeys, in one text without a line end.
 ALL = "".join(ESCAPES) + CONTROLS + INVISIBLE + "".join(MARKUP)
@@ -25,7 +35,9 @@ _SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P_^X].*?(?:\x07|\x1b\\)|[ -/]*[0-~])|[\x00-\x1f\x7f-\x9f]", re.DOTALL
 )
 # What no text on a screen may hold: invisible, reordering, or half of a character.
-_UNSAFE = re.compile("[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u2028\u2029\u2060-\u206f\ufeff\u00ad\u061c\u3164\U000e0000-\U000e0fff]")
+_UNSAFE = re.compile(
+    "[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u2028\u2029\u2060-\u206f\ufeff\u00ad\u061c\u3164\U000e0000-\U000e0fff]"
+)
 
 
 def sequences(output: bytes) -> set[str]:
@@ -62,7 +74,9 @@ def write_project(folder: Path, *, is_hostile: bool) -> Tree:
     for number, broken in enumerate(BROKEN):
         tree.write(b"n%d" % number + raw(broken.replace(b"/", b"")) + b".py", b"needle = '" + raw(broken) + b"'\n")
     for number, escape in enumerate(ESCAPES):
-        tree.write(f"e{number}{nasty(escape.replace('/', ''))}.py", f"def needle_{number}():\n    '''{nasty(escape)}'''\n")
+        tree.write(
+            f"e{number}{nasty(escape.replace('/', ''))}.py", f"def needle_{number}():\n    '''{nasty(escape)}'''\n"
+        )
     for number, markup in enumerate(MARKUP):
         tree.write(f"m{number}{nasty(markup.replace('/', ''))}/needle.js", f"needle({nasty(markup)})\n")
     tree.write(f"i{nasty(CONTROLS[:40])}/{nasty(INVISIBLE)}y.txt", f"needle{nasty(INVISIBLE)}\n")
@@ -71,13 +85,18 @@ def write_project(folder: Path, *, is_hostile: bool) -> Tree:
     tree.write(f"skipped{nasty(ESCAPES[0])}.bin", bytes(range(256)))
     tree.write(
         ".mgrep-tui.toml",
-        f"[ui]\ntheme = {json.dumps('t' + nasty(ALL).replace(chr(127), ''))}\n"
-        f"[corpus]\n{json.dumps('k' + nasty(ESCAPES[0]))} = 1\nmax_file_bytes = {json.dumps(nasty(ESCAPES[0]))}\n",
+        f"[ui]\ntheme = {_toml('t' + nasty(ALL))}\n[ui.keys]\n{_toml('k' + nasty(ESCAPES[0]))} = 'x'\n"
+        f"[corpus]\n{_toml('k' + nasty(ESCAPES[0]))} = 1\nmax_file_bytes = {_toml(nasty(ESCAPES[0]))}\n",
     )
     tree.commit()
     branch = b"b" + raw("\x9b31m\u202e\u200b".encode() + b"\xff")
     tree.git("checkout", "-q", "-b", branch)
     return tree
+
+
+def _toml(text: str) -> str:
+    """A basic string that is plain ASCII in the file and `text` once it is read."""
+    return '"' + "".join(f"\\U{ord(character):08x}" for character in text) + '"'
 
 
 def write_home(folder: Path, *, is_hostile: bool) -> dict[str, str]:
@@ -86,9 +105,7 @@ def write_home(folder: Path, *, is_hostile: bool) -> dict[str, str]:
     state.mkdir(parents=True)
     text = ALL if is_hostile else "x"
     past = [f"needle {text}", f"{text} needle", f"path:{text} needle \ud800"]
-    (state / "history.jsonl").write_text(
-        "".join(json.dumps({"text": each, "mode": "regex"}) + "\n" for each in past)
-    )
+    (state / "history.jsonl").write_text("".join(json.dumps({"text": each, "mode": "regex"}) + "\n" for each in past))
     return {
         "MGREP_TUI_HOME": os.fspath(folder),
         "EDITOR": "/no/such/" + (ESCAPES[0] + MARKUP[0] if is_hostile else "x"),
