@@ -68,6 +68,11 @@ def run(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         return _run_command(words[0], words[1:])
     arguments = _screen_parser().parse_args(words)
+    if arguments.init:
+        from mgrep_tui.commands.shell import script
+
+        print(script(arguments.init), end="")
+        return FOUND
     from mgrep_tui.commands.screen import open_screen
 
     return open_screen(arguments)
@@ -114,6 +119,9 @@ def _screen_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--no-restore", action="store_true", help="do not come back to the last query of this folder")
     _add_common(parser)
+    parser.add_argument(
+        "--init", choices=("bash", "zsh", "fish"), help="print the script that binds the screen to keys of this shell"
+    )
     parser.add_argument("--version", action="version", version=f"mgrep-tui {__version__}")
     return parser
 
