@@ -67,13 +67,13 @@ def _unlisted(root: Root, path: bytes, settings: CorpusSettings, decided: _Decis
         return "it belongs to git itself"
     if os.path.islink(absolute):
         return f"it is a link to {os.fsdecode(os.readlink(absolute))}; what it points to is searched where it lies"
-    if os.path.isdir(absolute):
-        return "it is a folder"
     hidden = next((part for part in parts if part.startswith(b".")), None)
     if hidden is not None and not settings.hidden:
         return f"its name or a folder's starts with a dot: {os.fsdecode(hidden)}"
     if decided is not None and decided.verdict.is_ignored:
         return _in_words(decided)
+    if os.path.isdir(absolute):
+        return "it is a folder"
     return "git does not list it"
 
 
@@ -114,11 +114,13 @@ def _decision_in(root: Root, path: bytes, settings: CorpusSettings) -> _Decision
     verdict: Verdict | None = None
     at = path
     parts = path.split(b"/")
+    absolute = root.absolute(path)
+    is_folder = os.path.isdir(absolute) and not os.path.islink(absolute)
     for number, part in enumerate(parts):
         rules = folder_rules(root, folder, root.prefix, names)
         layers = layers.extended((*rules, *(None,) * (len(layers.sets) - len(rules))))
         at = folder + part
-        verdict = layers.verdict(root.prefix + at, number < len(parts) - 1)
+        verdict = layers.verdict(root.prefix + at, is_folder or number < len(parts) - 1)
         if verdict is not None and verdict.is_ignored:
             break
         folder = at + b"/"
