@@ -25,6 +25,10 @@ class UnreadableError(MgrepError):
     """A file or folder cannot be read: gone, forbidden, not a regular file, or outside the root."""
 
 
+class GoneError(UnreadableError):
+    """A file that was known is not there any more."""
+
+
 class IndexDamagedError(MgrepError):
     """A file of the index does not hold what its manifest promises; that part is to be built anew."""
 

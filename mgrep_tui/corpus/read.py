@@ -15,7 +15,7 @@ from types import TracebackType
 
 from mgrep_tui.corpus.decode import Searchable, decode_line, decode_text, searchable, split_lines
 from mgrep_tui.corpus.root import Root
-from mgrep_tui.errors import UnreadableError
+from mgrep_tui.errors import GoneError, UnreadableError
 from mgrep_tui.model import FileStat
 from mgrep_tui.text.sanitize import display_path
 
@@ -162,7 +162,7 @@ def unreadable(path: bytes, error: OSError) -> UnreadableError:
     """The error of a file that the system refused, in words for a person."""
     name = display_path(path)
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return UnreadableError(f"{name} is gone.")
+        return GoneError(f"{name} is gone.")
     if error.errno == errno.ELOOP:
         return UnreadableError(f"{name} is a link now.")
     if error.errno in (errno.ENXIO, errno.ENODEV):

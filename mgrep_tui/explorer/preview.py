@@ -9,7 +9,7 @@ from mgrep_tui.corpus.decode import decode_line, searchable, split_lines
 from mgrep_tui.corpus.read import read_file
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.corpus.window import Window, read_window
-from mgrep_tui.errors import MgrepError
+from mgrep_tui.errors import GoneError, MgrepError
 from mgrep_tui.explorer.protocol import Preview
 from mgrep_tui.model import Symbol
 from mgrep_tui.text.highlight import Token, highlight
@@ -30,7 +30,7 @@ def plain_preview(root: Root, path: bytes, line: int, column: int, height: int, 
     try:
         window = read_window(root, path, line, before, max(1, height - before), max(MAX_CHARS, width), column=column)
     except MgrepError as error:
-        return Preview(path, notice=str(error))
+        return Preview(path, notice=str(error), is_gone=isinstance(error, GoneError))
     if window.is_binary:
         return Preview(path, notice=f"A binary file of {window.size_bytes:,} bytes; there is nothing to show.")
     if not window.size_bytes:

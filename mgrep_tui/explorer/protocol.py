@@ -54,6 +54,7 @@ class Preview:
     when the file is not coloured, or not yet. `changes` maps a line to `added`, `changed` or `removed` (removed: lines are missing before
     it). `breadcrumb` names what encloses the asked line, outermost first, without the path. `symbols` is the file's outline in order of
     lines. `notice` is one sentence: alone when there is nothing to show (binary, gone, unreadable), else above the text (huge, window).
+    `is_gone` says that the file was not there.
     """
 
     path: bytes
@@ -68,6 +69,7 @@ class Preview:
     changes: Mapping[int, str] = field(default_factory=dict)
     breadcrumb: tuple[str, ...] = ()
     symbols: tuple[Symbol, ...] = ()
+    is_gone: bool = False
 
     def offset_of(self, index: int) -> int:
         """How many characters of `lines[index]` are left out at its start."""

@@ -359,7 +359,7 @@ class FakeExplorer:
         if path in self.previews:
             return self.previews[path]
         if path not in self.files:
-            return Preview(path, notice="The file is gone. It was there when it was indexed.")
+            return Preview(path, notice="The file is gone. It was there when it was indexed.", is_gone=True)
         lines = self.files[path].split("\n")
         first = max(0, line - height // 2)
         shown = tuple(lines[first : first + height])

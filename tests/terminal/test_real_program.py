@@ -73,3 +73,16 @@ def test_words_find_code_as_soon_as_it_is_indexed(tree: Path, tmp_path: Path) ->
         screen.expect("Uploads")
         screen.send("\x11")
         screen.end()
+
+
+def test_a_file_deleted_behind_the_list_is_marked_gone(tree: Path, tmp_path: Path) -> None:
+    """FAULTS L15."""
+    arguments = ["-m", "mgrep_tui", "--mode", "regex", "--no-watch", "--query", "unusual_n", str(tree)]
+    with terminal(arguments, size=(120, 36), environ=environ(tmp_path)) as screen:
+        screen.expect("2 hits")
+        for name in ("upload.py", "[id] -x.py"):
+            (tree / "src" / name).unlink()
+        screen.send("\x1b[1;3B")
+        screen.expect("✗ gone", "is gone.")
+        screen.send("\x03")
+        assert screen.end() == 0

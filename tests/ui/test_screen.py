@@ -721,12 +721,20 @@ async def test_a_name_that_is_not_utf8_is_shown_escaped_and_opened_as_it_is() ->
         assert screen.explorer.opened[-1][0].path == b"caf\xe9.py"
 
 
-async def test_a_file_that_is_gone_is_one_sentence() -> None:
+async def test_a_file_that_is_gone_is_one_sentence_and_marked_in_the_list() -> None:
     """L15."""
+    path = b"src/upload/backoff.py"
     async with running(text="retr", mode=Mode.REGEX) as screen:
-        del screen.explorer.files[b"src/upload/backoff.py"]
+        text = screen.explorer.files.pop(path)
+        assert "gone" not in screen.text()
         await screen.press("alt+down")
         assert "The file is gone." in screen.text()
+        (row,) = [line for line in screen.lines() if "✗ gone" in line]
+        assert "backoff.py" in row
+        # It comes back, and is looked at again.
+        screen.explorer.files[path] = text
+        await screen.press("alt+up", "alt+down")
+        assert "gone" not in screen.text()
 
 
 async def test_a_hit_far_into_a_long_line_is_seen_in_the_preview() -> None:

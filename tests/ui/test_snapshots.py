@@ -156,7 +156,9 @@ STATES: dict[str, State] = {
     "slow_pattern_partial": State(partial, "retr\\w+", Mode.REGEX),
     "vectors_being_made": State(lambda: FakeExplorer(state=ABLE, coverage=0.12)),
     "deep_refining": State(step=refining),
-    "file_gone": State(shown(Preview(b"src/upload/client.py", notice="The file is gone.")), "retr", Mode.REGEX),
+    "file_gone": State(
+        shown(Preview(b"src/upload/client.py", notice="The file is gone.", is_gone=True)), "retr", Mode.REGEX
+    ),
     "binary_preview": State(
         shown(Preview(b"src/upload/client.py", notice="A binary file of 41,216 bytes; there is nothing to show.")),
         "retr",

@@ -286,6 +286,7 @@ class MainScreen(Screen[None]):
 
     def _preview_arrived(self, wish: Wish, preview: Preview) -> None:
         self.pane.show(preview, wish.lit, jumps=wish.jumps)
+        self.list.note_gone(preview.path, preview.is_gone)
 
     @on(PreviewPane.Needed)
     def _scrolled_out(self, event: PreviewPane.Needed) -> None:

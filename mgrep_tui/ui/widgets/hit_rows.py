@@ -50,7 +50,9 @@ def heading(
     """A file's line: its path with the parts that match lit, its state, the number of its hits. `lit` is in lower case."""
     style = palette.muted if is_dimmed else palette.text
     right: list[Part] = []
-    if "untracked" in flags:
+    if "gone" in flags:
+        right.append(("✗ gone", palette.removed))
+    elif "untracked" in flags:
         right.append(("+ new", palette.added))
     elif "changed" in flags:
         right.append(("● changed", palette.changed))

@@ -53,6 +53,7 @@ class ResultList(ScrollView, can_focus=True):
         self._lit: tuple[str, ...] = ()
         self._strips: OrderedDict[tuple[int, int, Look], Strip] = OrderedDict()
         self._flags: dict[bytes, tuple[str, ...]] = {}
+        self._gone: set[bytes] = set()
 
     # --- what is shown
 
@@ -72,6 +73,7 @@ class ResultList(ScrollView, can_focus=True):
         self.results = results
         self.is_dimmed = False
         self._lit = lit
+        self._gone.clear()
         self.redraw()
         found = results.find(keep) if keep is not None else None
         self.cursor = found if found is not None else results.first()
@@ -80,6 +82,12 @@ class ResultList(ScrollView, can_focus=True):
             self._put_cursor_at(height)
         self._into_view()
         self.post_message(self.Moved())
+
+    def note_gone(self, path: bytes, is_gone: bool) -> None:
+        """A look at the file has shown whether it is still there."""
+        if is_gone != (path in self._gone):
+            self._gone ^= {path}
+            self.redraw()
 
     def grown(self, has_moved: bool) -> None:
         """The results that are shown have got more hits at the end, or also in between (`has_moved`)."""
@@ -227,7 +235,7 @@ class ResultList(ScrollView, can_focus=True):
             group = results.groups[number]
             if group.path not in self._flags:
                 self._flags[group.path] = self._flags_of(group.path)
-            flags = self._flags[group.path]
+            flags = ("gone",) if group.path in self._gone else self._flags[group.path]
             return heading(group.path, len(group.hits), flags, self._lit, width, self._palette, look.is_dimmed)
         hit = results.hits[number]
         if kind is RowKind.LINE:
