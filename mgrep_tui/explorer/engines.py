@@ -10,17 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mgrep_tui.corpus.gitstate import GitState, work_tree_state
 from mgrep_tui.corpus.root import Root
-from mgrep_tui.embedding.cache import EmbeddingCache
-from mgrep_tui.embedding.deep import DeepTier
 from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
 from mgrep_tui.explorer.completions import completions_of
 from mgrep_tui.explorer.protocol import SearchOptions
 from mgrep_tui.explorer.sinks import Collected
-from mgrep_tui.index.as_is import open_as_is
 from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.worker import IndexWorker
 from mgrep_tui.jobs.cancel import CancelToken
@@ -29,10 +26,14 @@ from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.search.filters import ChunkFacts, FileFacts
 from mgrep_tui.search.query import Query, parse
 from mgrep_tui.search.regex import RegexEngine
-from mgrep_tui.search.semantic import SemanticEngine
 from mgrep_tui.search.work import Lines
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.settings.paths import Folders
+
+if TYPE_CHECKING:
+    # What regex mode does not need is imported where it is used.
+    from mgrep_tui.embedding.deep import DeepTier
+    from mgrep_tui.search.semantic import SemanticEngine
 
 # A variant of a query is counted up to here, and not for longer: it is an offer, not an answer.
 COUNT_LIMIT = 999
@@ -64,17 +65,28 @@ class Engines:
         self._watch = watch
         self._index: OpenIndex | None = None
         self._worker: IndexWorker | None = None
-        self._cache = EmbeddingCache(
-            folders.shared / "embeddings.sqlite3", settings.index.embedding_cache_mb * 1_000_000
-        )
-        self._deep = DeepTier(settings.semantic, self._cache, on_change=self._announce)
         self._regex = RegexEngine(root, settings)
-        self._meaning = SemanticEngine(root, settings, self._deep, self._git_sets)
+        self._deep: DeepTier | None = None
+        self._meaning: SemanticEngine | None = None
         self._on_change: Callable[[], None] = lambda: None
         self._git = GitState()
         self._git_at = 0.0
         self._git_lock = threading.Lock()
         self._closed = CancelToken()
+        if semantic:
+            self._make_semantic()
+
+    def _make_semantic(self) -> SemanticEngine:
+        from mgrep_tui.embedding.cache import EmbeddingCache
+        from mgrep_tui.embedding.deep import DeepTier
+        from mgrep_tui.search.semantic import SemanticEngine
+
+        cache = EmbeddingCache(
+            self._folders.shared / "embeddings.sqlite3", self._settings.index.embedding_cache_mb * 1_000_000
+        )
+        self._deep = DeepTier(self._settings.semantic, cache, on_change=self._announce)
+        self._meaning = SemanticEngine(self._root, self._settings, self._deep, self._git_sets)
+        return self._meaning
 
     # --- life
 
@@ -82,6 +94,8 @@ class Engines:
         """Open what is there; with `works` also keep it true from now on. Call once."""
         self._on_change = on_change
         if not works:
+            from mgrep_tui.index.as_is import open_as_is
+
             self._index = open_as_is(self._root, self._folders, semantic=self._semantic_wanted)
             return
         worker = IndexWorker(
@@ -94,7 +108,8 @@ class Engines:
     def close(self) -> None:
         """Stop everything, within a quarter of a second."""
         self._closed.cancel()
-        self._deep.close()
+        if self._deep is not None:
+            self._deep.close()
         if self._worker is not None:
             self._worker.stop()
 
@@ -110,7 +125,8 @@ class Engines:
     def health(self) -> Health:
         health = self._opened.health()
         # What the header shows is git's view, from memory; how many files the n-gram index lacks is `files_pending` there.
-        return replace(health, dirty=len(self._git.dirty), models=(*health.models, ("deep", self._deep.state)))
+        models = health.models if self._deep is None else (*health.models, ("deep", self._deep.state))
+        return replace(health, dirty=len(self._git.dirty), models=models)
 
     def skipped(self) -> Sequence[Skip]:
         return self._opened.skipped()
@@ -148,9 +164,10 @@ class Engines:
             return self._find(query, options, sink, cancel, limit, is_exhaustive, checks_disk)
         view = self._opened.semantic()
         most = limit or self._settings.semantic.top_k
+        meaning = self._meaning or self._make_semantic()
         if options.like is not None and options.like.chunk_id is not None:
-            return self._meaning.like(options.like.chunk_id, query, view, sink, cancel, limit=most)
-        return self._meaning.search(query, view, sink, cancel, ratio=options.ratio, tier=tier, limit=most)
+            return meaning.like(options.like.chunk_id, query, view, sink, cancel, limit=most)
+        return meaning.search(query, view, sink, cancel, ratio=options.ratio, tier=tier, limit=most)
 
     def _find(
         self,

@@ -19,7 +19,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from usearch.index import Index
 
 from mgrep_tui.errors import IndexDamagedError
 
@@ -194,6 +193,8 @@ class VectorStore:
 
 
 def _empty(dimension: int) -> Any:
+    from usearch.index import Index  # late: regex mode does without
+
     return Index(
         ndim=dimension,
         metric="cos",

@@ -31,12 +31,12 @@ def main() -> None:
 
 def _answer(matcher: Matcher, reader: CandidateReader, prefix: bytes, candidates: list[Any]) -> tuple[bytes, int, int]:
     texts: list[bytes] = []
-    files = 0
+    lines = files = 0
     for path, stat, blocks in candidates:
-        before = len(texts)
-        printed_lines(matcher, reader, prefix, path, stat, blocks, texts)
-        files += len(texts) > before
-    return b"".join(texts), len(texts), files
+        found = printed_lines(matcher, reader, prefix, path, stat, blocks, texts)
+        lines += found
+        files += found > 0
+    return b"".join(texts), lines, files
 
 
 def _receive(source: BinaryIO) -> Any:

@@ -127,9 +127,9 @@ def _plain(candidate: Candidate) -> tuple[Any, ...]:
 
 def _inline(matcher: Matcher, reader: CandidateReader, prefix: bytes, task: list[Any]) -> Printed:
     texts: list[bytes] = []
-    files = 0
+    lines = files = 0
     for path, stat, blocks in task:
-        before = len(texts)
-        printed_lines(matcher, reader, prefix, path, stat, blocks, texts)
-        files += len(texts) > before
-    return b"".join(texts), len(texts), files, len(task)
+        found = printed_lines(matcher, reader, prefix, path, stat, blocks, texts)
+        lines += found
+        files += found > 0
+    return b"".join(texts), lines, files, len(task)
