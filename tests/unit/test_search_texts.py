@@ -1,0 +1,90 @@
+"""Texts are found by `bytes.find` in any buffer, and printed in pieces: both must say what the careful ways say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mgrep_tui.corpus.root import open_root
+from mgrep_tui.search.buffers import LONG_RANGE_BYTES, newlines
+from mgrep_tui.search.matcher import Matcher, compile_pattern
+from mgrep_tui.search.printed import MANY_NUMBERS, printed_lines
+from mgrep_tui.search.reading import CandidateReader
+
+RAW = st.lists(
+    st.sampled_from(
+        [
+            b"the",
+            b"The",
+            b"kiss",
+            b"KISS",
+            "\u212ai\u017fs".encode(),
+            "é".encode(),
+            b"\xff",
+            b"\r\n",
+            b"\n",
+            b"\r",
+            b" x",
+        ]
+    )
+).map(b"".join)
+
+
+def _careful(matcher: Matcher, buffer: bytes) -> list[tuple[int, int, int, list[tuple[int, int]]]]:
+    """The answer line by line, as `Matcher.spans` means it."""
+    found = []
+    begin = 0
+    lines = buffer.split(b"\n")
+    for number, line in enumerate(lines):
+        spans = matcher.spans(line.removesuffix(b"\r"), starts_file=not number, ends_file=number == len(lines) - 1)
+        if spans:
+            moved = [(begin + start, begin + end) for start, end in spans]
+            found.append((number, begin, begin + len(line), moved))
+        begin += len(line) + 1
+    return found
+
+
+@pytest.mark.parametrize("text", ["the", "kiss", "é", "th", "x"])
+@pytest.mark.parametrize("case", ["yes", "no"])
+@settings(max_examples=60, deadline=None)
+@given(buffer=RAW)
+def test_a_text_is_found_as_the_pattern_means_it(text: str, case: str, buffer: bytes) -> None:
+    matcher = compile_pattern(text, case=case)
+    assert matcher.lines(buffer) == _careful(matcher, buffer)
+
+
+@pytest.mark.parametrize("gap", [0, 10, LONG_RANGE_BYTES, 3 * LONG_RANGE_BYTES])
+def test_newlines_are_counted_in_long_and_short_ranges(gap: int) -> None:
+    buffer = b"a\nbc\n\n" * LONG_RANGE_BYTES
+    assert newlines(buffer, 3, 3 + gap) == buffer.count(b"\n", 3, 3 + gap)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"the\n",
+        b"a\nthe the",
+        b"one\r\nin the house\r\n",
+        "é the\n".encode(),
+        b"\n" * MANY_NUMBERS + b"the\nthe\n",
+        b" " * MANY_NUMBERS + b"the\n",
+        b"line\n" * LONG_RANGE_BYTES + b"the",
+    ],
+)
+@pytest.mark.parametrize("case", ["yes", "no"])
+def test_printed_lines_are_the_lines_of_the_matcher(content: bytes, case: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(content)
+    matcher = compile_pattern("the", case=case)
+    texts: list[bytes] = []
+    with CandidateReader(open_root(tmp_path), 1 << 30) as reader:
+        count = printed_lines(matcher, reader, b"./", b"f", None, None, texts)
+    expected = [
+        b"./f:%d:%d:%b\n"
+        % (line + 1, len(content[begin : spans[0][0]].decode()) + 1, content[begin:end].removesuffix(b"\r"))
+        for line, begin, end, spans in _careful(matcher, content)
+    ]
+    assert b"".join(texts) == b"".join(expected)
+    assert count == len(expected)
