@@ -257,6 +257,8 @@ class Matcher:
 
     def is_in_path(self, path: bytes) -> bool:
         """Whether the pattern matches a path."""
+        if self._is_text_anywhere and self.literal is not None:
+            return self.literal in path
         pattern = self.plain if path.isascii() else self._loose[0]
         return bool(pattern.Match(UNANCHORED, path, 0, len(path))[0][0] >= 0)
 

@@ -130,6 +130,9 @@ def _is_edge(text: str, place: int) -> bool:
     return not ((left.isalnum() or left == "_") and (right.isalnum() or right == "_"))
 
 
+_NO_FILE_RANK = FileRank(0, ())
+
+
 def rank_file(facts: FileFacts, *, matches_path: bool, matched: str) -> FileRank:
     """What is said of the file by its path. `matched` is the text of its first match."""
     signals = []
@@ -144,6 +147,8 @@ def rank_file(facts: FileFacts, *, matches_path: bool, matched: str) -> FileRank
         signals.append(Signal("generated", GENERATED))
     if facts.is_vendored:
         signals.append(Signal("vendored", VENDORED))
+    if not signals:
+        return _NO_FILE_RANK
     return FileRank(sum(signal.value for signal in signals), tuple(signals))
 
 
