@@ -9,13 +9,11 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 
-import numpy as np
 import re2
 from re2 import _re2
 
 from mgrep_tui.errors import QueryError
 from mgrep_tui.search.pattern_printer import char_text
-from mgrep_tui.search.pattern_tree import NEWLINE
 
 Span = tuple[int, int]
 LineMatch = tuple[int, int, int, list[Span]]
@@ -28,8 +26,6 @@ MAX_SPANS = 200
 MAX_MISSES = 12
 """Lines of one buffer that hold the literal but do not match before it is matched as a whole after all: about what that costs."""
 MAX_MEMORY_BYTES = 64 << 20
-
-LONG_RANGE_BYTES = 6000
 
 UNANCHORED = _re2.RE2.Anchor.UNANCHORED
 
@@ -56,17 +52,10 @@ def compile_re2(source: str, folds: bool, takes_newline: bool, *, is_ascii: bool
     return compiled
 
 
-def newlines(buffer: bytes, start: int, end: int) -> int:
-    """How many newlines are in this range. numpy needs half the time of `bytes.count` for long ranges, and longer for short ones."""
-    if end - start < LONG_RANGE_BYTES:
-        return buffer.count(b"\n", start, end)
-    return int(np.count_nonzero(np.frombuffer(buffer, np.uint8, end - start, start) == NEWLINE))
-
-
 def scan(pattern: _re2.RE2, buffer: bytes, line: int, limit: int) -> list[LineMatch]:
     """All lines with a match, by a pattern that needs no second look. The innermost loop of the program: calls are its cost."""
     match = pattern.Match
-    find, rfind = buffer.find, buffer.rfind
+    find, rfind, count = buffer.find, buffer.rfind, buffer.count
     length = len(buffer)
     found: list[LineMatch] = []
     position = counted = 0
@@ -79,7 +68,7 @@ def scan(pattern: _re2.RE2, buffer: bytes, line: int, limit: int) -> list[LineMa
         line_end = find(b"\n", end)
         if line_end < 0:
             line_end = length
-        line += newlines(buffer, counted, begin)
+        line += count(b"\n", counted, begin)
         spans = [span]
         while end < line_end and len(spans) < MAX_SPANS:
             span = match(UNANCHORED, buffer, end, line_end)[0]
@@ -99,7 +88,7 @@ def scan_literal(literal: bytes, haystack: bytes, buffer: bytes, line: int, limi
     """As `scan`, for a pattern that is a text. `haystack` is the buffer, or its copy in lower case when case does not count: calls of
     `bytes.find` cost a fifth of calls of RE2."""
     find = haystack.find
-    find_end, rfind = buffer.find, buffer.rfind
+    find_end, rfind, count = buffer.find, buffer.rfind, buffer.count
     size, length = len(literal), len(buffer)
     found: list[LineMatch] = []
     counted = 0
@@ -109,7 +98,7 @@ def scan_literal(literal: bytes, haystack: bytes, buffer: bytes, line: int, limi
         line_end = find_end(b"\n", start + size)
         if line_end < 0:
             line_end = length
-        line += newlines(buffer, counted, begin)
+        line += count(b"\n", counted, begin)
         spans = [(start, start + size)]
         start = find(literal, start + size)
         while 0 <= start < line_end:
@@ -129,7 +118,7 @@ def scan_literal(literal: bytes, haystack: bytes, buffer: bytes, line: int, limi
 def scan_by_literal(pattern: _re2.RE2, find_literal: Finder, buffer: bytes, line: int, limit: int) -> list[LineMatch]:
     """As `_scan`, for a pattern whose every match holds a literal: only its lines are matched, while they mostly match."""
     match = pattern.Match
-    find, rfind = buffer.find, buffer.rfind
+    find, rfind, count = buffer.find, buffer.rfind, buffer.count
     length = len(buffer)
     found: list[LineMatch] = []
     position = counted = misses = 0
@@ -150,7 +139,7 @@ def scan_by_literal(pattern: _re2.RE2, find_literal: Finder, buffer: bytes, line
             spans.append(span)
             end = span[1]
         if spans:
-            line += newlines(buffer, counted, begin)
+            line += count(b"\n", counted, begin)
             counted = begin
             found.append((line, begin, line_end, spans))
             if len(found) >= limit:
@@ -159,7 +148,7 @@ def scan_by_literal(pattern: _re2.RE2, find_literal: Finder, buffer: bytes, line
             misses += 1
             if misses == MAX_MISSES:
                 position = min(line_end + 1, length)
-                line += newlines(buffer, counted, position)
+                line += count(b"\n", counted, position)
                 rest = scan(pattern, buffer[position:], line, limit - len(found))
                 moved = [
                     (number, b + position, e + position, [(x + position, y + position) for x, y in spans])

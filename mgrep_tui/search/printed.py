@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mgrep_tui.search.buffers import LONG_RANGE_BYTES, UNANCHORED, newlines
+from mgrep_tui.search.buffers import UNANCHORED
 from mgrep_tui.search.matcher import Matcher
 from mgrep_tui.search.pattern_tree import NEWLINE
 from mgrep_tui.search.reading import CandidateReader
@@ -81,9 +81,7 @@ def _text_lines(matcher: Matcher, head: bytes, buffer: bytes, line: int, texts: 
         begin = rfind(b"\n", position, start) + 1 or position
         end = find(b"\n", start) + 1 or len(buffer)
         if begin > position:
-            # A call less for the short ranges of dense answers.
-            is_long = begin - position > LONG_RANGE_BYTES
-            line += newlines(buffer, position, begin) if is_long else count(b"\n", position, begin)
+            line += count(b"\n", position, begin)
         line += 1
         found += 1
         column = start - begin
@@ -110,7 +108,7 @@ def _plain_lines(matcher: Matcher, head: bytes, buffer: bytes, line: int, texts:
         end = find(b"\n", start)
         if end < 0:
             end = length
-        line += newlines(buffer, position, begin)
+        line += buffer.count(b"\n", position, begin)
         texts.append(_printed(head, buffer, line, begin, end, start))
         line += 1
         found += 1
