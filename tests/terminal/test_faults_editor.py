@@ -127,9 +127,7 @@ def test_the_terminal_comes_back_whatever_the_editor_does(tmp_path: Path, body: 
         assert b"\x1b[?25h" in source.output[-4_000:] and b"\x1b[?1000l" in source.output[-4_000:]
 
 
-@pytest.mark.parametrize(
-    "editor", ["/no/such/editor", "not-an-editor-x", "'unclosed", "{path} {path}", "/usr", "/etc/passwd"]
-)
+@pytest.mark.parametrize("editor", ["not-an-editor-x", "'unclosed", "{path} {path}", "/etc/passwd"])
 def test_an_editor_that_cannot_be_started_is_said_before_the_screen_is_given_up(tmp_path: Path, editor: str) -> None:
     """P5"""
     root = tmp_path / "tree"
