@@ -74,6 +74,7 @@ def test_any_keys_in_any_order(keys: list[str | tuple[int, int]]) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)  # all examples are one test
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps)
 def test_many_keys_in_any_order(keys: list[str | tuple[int, int]]) -> None:
