@@ -51,6 +51,10 @@ class Growth:
             self._is_waiting = True
             self._screen.after(max(EVERY_S, PAUSE_TO_SEARCH * flow.took_s), self._ask)
 
+    def search_changed(self) -> None:
+        """A search has begun or ended. While it ran the health may have moved on, and may not move again."""
+        self.health_changed(self._health)
+
     def _is_worth_it(self) -> bool:
         flow = self._screen.flow
         return flow.is_idle and flow.error is None and flow.outcome is not None and is_incomplete(flow.outcome)

@@ -197,6 +197,26 @@ async def test_an_answer_grows_with_the_index_and_the_cursor_stays(monkeypatch: 
         assert len(explorer.searched) == asked, "a whole answer is not asked for again"
 
 
+async def test_an_index_that_got_ready_while_a_search_ran_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The summary said `partial` for ever: the last news of the index came while the transformer was still refining."""
+    monkeypatch.setattr(growth, "EVERY_S", 0.01)
+    monkeypatch.setattr(growth, "PAUSE_TO_SEARCH", 0)
+    indexing = replace(READY, state=IndexState.INDEXING, files_chunked=12, chunks=100, vectors=0, keywords_ready=False)
+    explorer = FakeExplorer(state=indexing)
+    explorer.outcome = lambda outcome: replace(outcome, is_partial=True)
+    async with running(explorer, text="retry") as screen:
+        explorer.holds = True
+        await screen.pilot.press("f5")
+        await screen.until(lambda: bool(explorer.held))
+        explorer.set_health(READY)
+        await screen.pilot.pause()
+        explorer.holds = False
+        explorer.outcome = lambda outcome: outcome
+        explorer.held[-1].on_done(Outcome(hits=0, is_partial=True), None)
+        await screen.until(lambda: screen.main.flow.outcome is not None and not screen.main.flow.outcome.is_partial)
+        assert "partial" not in screen.text()
+
+
 async def test_an_untouched_cursor_stays_at_the_top_when_the_order_gets_better() -> None:
     async with running(text="delay") as screen:
         explorer = screen.explorer

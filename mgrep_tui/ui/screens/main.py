@@ -198,6 +198,7 @@ class MainScreen(Screen[None]):
     def state_changed(self) -> None:
         if not self.flow.is_searching and self.flow.error is None:
             self.list.undim()
+        self.presenter.growth.search_changed()
         self.presenter.query_changed()
 
     @property
