@@ -99,6 +99,8 @@ class IndexWorker:
     def stop(self, timeout_s: float = STOP_S) -> bool:
         """End: children are killed, what is not published is made again the next time. Whether the thread ended in time."""
         self._cancel.cancel()
+        if not self._loop.is_running:
+            return True
         self._tending.stop()
         ended = threading.Event()
 

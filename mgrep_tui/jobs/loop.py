@@ -25,8 +25,8 @@ class Loop:
         self._thread.start()
 
     @property
-    def is_stopping(self) -> bool:
-        return self._stopping
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
 
     def post(self, call: Call) -> None:
         """Have it called soon, after everything that was posted before."""

@@ -23,7 +23,7 @@ from mgrep_tui.index.generations import FOLDER, named_files
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.jobs.pool import prepare
 from tests.crash.index_child import shrink
-from tests.support.index_world import World, assert_stores_agree, wait_until
+from tests.support.index_world import STOP_S, World, assert_stores_agree, wait_until
 
 FILES = 60
 CHILD = Path(__file__).with_name("index_child.py")
@@ -116,7 +116,7 @@ class Rounds:
             if thoroughly:
                 self._compare_with_fresh()
         finally:
-            worker.stop(10.0)
+            worker.stop(STOP_S)
             world.workers.clear()
 
     def _is_tidy(self) -> bool:

@@ -39,7 +39,7 @@ def main() -> None:
     worker.wait_complete(CancelToken())
     print("complete", flush=True)
     if "complete" in sys.argv[3:]:
-        worker.stop(5.0)
+        worker.stop(60.0)
         return
     while True:
         worker.check(CancelToken())

@@ -13,7 +13,7 @@ import pytest
 from mgrep_tui.index import IndexWorker
 from mgrep_tui.index import grams as grams_module
 from mgrep_tui.jobs.cancel import CancelToken
-from tests.support.index_world import InlineJob, World, wait_until
+from tests.support.index_world import STOP_S, InlineJob, World, wait_until
 
 STEPS = 60
 FILES = 24
@@ -90,7 +90,7 @@ def test_the_indexed_answer_is_the_scan(tmp_path: Path, seed: int, watch: bool) 
                 wait_until(partial(is_settled, worker), "settling")
                 assert world.search(worker, needle) == world.scan(needle), (step, needle)
             if step % 25 == 24:  # a new start goes on from what was published
-                worker.stop(5.0)
+                worker.stop(STOP_S)
                 edit(world, source)
                 worker = world.start(watch=watch)
                 wait_until(partial(covers, worker), "opening")

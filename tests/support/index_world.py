@@ -21,7 +21,8 @@ from mgrep_tui.settings.config import Settings
 from mgrep_tui.settings.paths import Folders, user_folders
 from tests.support.git_trees import Tree
 
-DEADLINE_S = 60.0
+DEADLINE_S = 150.0  # of a machine that does twenty other things
+STOP_S = 60.0  # a worker that ends late keeps the lock, and the next one would only read
 
 
 def wait_until(condition: Callable[[], object], what: str = "the condition") -> None:
@@ -91,11 +92,11 @@ class World:
         try:
             yield worker
         finally:
-            worker.stop(5.0)
+            worker.stop(STOP_S)
 
     def close(self) -> None:
         for worker in self.workers:
-            worker.stop(5.0)
+            worker.stop(STOP_S)
 
     def scan(self, needle: str) -> set[bytes]:
         """The files that hold the text, by reading all of them."""

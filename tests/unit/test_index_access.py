@@ -15,7 +15,9 @@ from mgrep_tui.errors import MgrepError
 from mgrep_tui.index import clean, feeder, lock, manifest, stores, worker
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import IndexState
-from tests.support.index_world import World, assert_stores_agree, wait_until
+from tests.support.index_world import STOP_S, World, assert_stores_agree, wait_until
+
+pytestmark = pytest.mark.timeout(400)
 
 CHILD = Path(__file__).parents[1] / "crash" / "index_child.py"
 
@@ -51,7 +53,7 @@ def test_a_second_copy_reads_and_takes_over(world: World) -> None:
     first.check(CancelToken())
     wait_until(lambda: (view := second.semantic()).catalog is not None and view.catalog.symbols_named("function_9"))
     wait_until(lambda: (view := second.semantic()).keywords is not None and view.keywords.search("function_9", 1))
-    first.stop(5.0)
+    first.stop(STOP_S)
     wait_until(lambda: second.health().state is IndexState.READY, "taking over")
     world.tree.write("m10.py", "def function_10():\n    pass\n")
     second.check(CancelToken())
@@ -62,9 +64,11 @@ def test_a_second_copy_reads_and_takes_over(world: World) -> None:
 
 def test_two_cold_copies_make_one_index(world: World) -> None:
     """M1"""
+    for number in range(3, 6):  # a tree without a segment: no child has to compile kernels first
+        (world.tree.path / f"m{number}.py").unlink()
     copies = [start_copy(world, "complete") for _ in range(2)]
     for copy in copies:
-        out, _ = copy.communicate(timeout=100)
+        out, _ = copy.communicate(timeout=300)
         assert out.split() == ["open", "complete"]
         assert copy.returncode == 0
     with world.running(semantic=True) as found:
@@ -86,7 +90,7 @@ def test_a_cache_that_cannot_be_made_is_replaced_for_a_while(world: World) -> No
     assert world.search(found, "needle 3") == {b"m3.py"}
     assert_stores_agree(found)
     folder = found.folder
-    found.stop(5.0)
+    found.stop(STOP_S)
     assert not folder.exists()
     assert world.home.is_file()
 
@@ -123,7 +127,7 @@ def test_a_full_disk_is_said_and_searched_around(world: World, monkeypatch: pyte
         assert "No space left" in found.health().last_error
         assert str(world.folder) in found.health().last_error
         assert world.search(found, "needle 3") == {b"m3.py"}
-        found.stop(5.0)
+        found.stop(STOP_S)
     with world.running(semantic=True) as found:
         assert_stores_agree(found)
 

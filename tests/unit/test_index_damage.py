@@ -13,7 +13,9 @@ from mgrep_tui.errors import IndexDamagedError
 from mgrep_tui.index import generations, manifest, soundness
 from mgrep_tui.index import grams as grams_module
 from mgrep_tui.jobs.cancel import CancelToken
-from tests.support.index_world import InlineJob, World, assert_stores_agree, wait_until
+from tests.support.index_world import STOP_S, InlineJob, World, assert_stores_agree, wait_until
+
+pytestmark = pytest.mark.timeout(400)
 
 
 def flip(path: Path) -> None:
@@ -70,7 +72,7 @@ def assert_sound(world: World) -> None:
     view = worker.semantic()
     assert view.catalog is not None
     assert [row.path for row in view.catalog.symbols_named("function_5")] == [b"m5.py"]
-    worker.stop(5.0)
+    worker.stop(STOP_S)
 
 
 def test_no_damage_to_a_segment_goes_unseen(world: World) -> None:

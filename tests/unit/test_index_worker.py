@@ -15,6 +15,8 @@ from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import IndexState
 from tests.support.index_world import InlineJob, World, assert_stores_agree, wait_until
 
+pytestmark = pytest.mark.timeout(400)
+
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
