@@ -18,6 +18,7 @@ from mgrep_tui.text import languages, origin
 
 BATCH_FILES = 64
 BATCH_BYTES = 400_000  # 0.2 s of work: a batch that dies costs little, and the first words can be searched soon
+MAX_BATCHES = 250  # of a child's life, 100 MB of text: a parser was seen to keep 1.9 GB of one file for good
 IN_FLIGHT = 2  # batches a child, so that it never waits for us
 BASE_LIMIT_S = 20.0  # of a batch, its start-up included; and for each file of it a second
 RECENT_S = 7 * 24 * 3600
@@ -83,6 +84,7 @@ class Feeder:
         self._pool: ChildPool | None = None
         self._in_flight: dict[Future[list[NewFile]], tuple[Task, ...]] = {}
         self._again: list[tuple[Task, ...]] = []
+        self._is_suspect_out = False
         self.faults: set[bytes] = set()
         self.embeds = plan.embeds
 
@@ -105,8 +107,12 @@ class Feeder:
         )
 
     def pump(self) -> None:
-        """Keep the children busy. Raise `RuntimeError` when the pool broke; calling again makes a new one."""
-        while len(self._in_flight) < self._workers * IN_FLIGHT:
+        """Keep the children busy. Raise `RuntimeError` when the pool broke; calling again makes a new one.
+
+        A file that is tried again may kill its child, and with it what waits behind it: such files go one at a time, with nothing else.
+        """
+        while len(self._in_flight) < (1 if self._again or self._is_suspect_out else self._workers * IN_FLIGHT):
+            self._is_suspect_out = bool(self._again)
             tasks = self._again.pop() if self._again else self._next_batch()
             if not tasks:
                 return
@@ -127,7 +133,7 @@ class Feeder:
 
     def _submit(self, tasks: tuple[Task, ...]) -> None:
         if self._pool is None:
-            self._pool = ChildPool(self._workers, initializer=ingest.begin, initargs=(self._plan,))
+            self._pool = self._children()
         limit = BASE_LIMIT_S + self._plan.chunking.parse_timeout_s + len(tasks)
         try:
             future = self._pool.submit(ingest.take, tasks, frozenset(self.faults), timeout_s=limit)
@@ -153,6 +159,8 @@ class Feeder:
         if future is None:
             return None  # from children that were ended since; it is done again
         del self._in_flight[future]
+        if not self._in_flight:
+            self._is_suspect_out = False
         if delivery.error is None:
             return None
         if len(delivery.tasks) > 1:
@@ -170,8 +178,11 @@ class Feeder:
     def warm(self) -> None:
         """Start the children before there is work for them."""
         if self._pool is None:
-            self._pool = ChildPool(self._workers, initializer=ingest.begin, initargs=(self._plan,))
+            self._pool = self._children()
             self._pool.warm()
+
+    def _children(self) -> ChildPool:
+        return ChildPool(self._workers, initializer=ingest.begin, initargs=(self._plan,), max_tasks=MAX_BATCHES)
 
     def rest(self) -> None:
         """No work: end the children, so that nothing wakes up any more."""

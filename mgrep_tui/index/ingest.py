@@ -6,7 +6,9 @@ other. A batch that kills or overruns the child is tried again file by file, and
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -59,6 +61,10 @@ class Plan:
     embeds: bool = True
 
 
+# Of a child; it needs some 200 MB. A Perl script of 230 kB was seen to make its parser take 1.9 GB.
+MEMORY_LIMIT_BYTES = 1_200_000_000
+
+
 @dataclass(slots=True)
 class _Child:
     plan: Plan
@@ -80,6 +86,7 @@ def begin(plan: Plan) -> None:
     from mgrep_tui.chunking import chunk_file
 
     global _child
+    _limit_memory()
     model = None
     if plan.embeds:
         try:
@@ -89,11 +96,27 @@ def begin(plan: Plan) -> None:
     _child = _Child(plan, model, chunk_file)
 
 
+def _limit_memory() -> None:
+    """Where the system can: a parser that wants more ends this child, and its file is cut by lines."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    with contextlib.suppress(OSError, ValueError):
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = MEMORY_LIMIT_BYTES if most == resource.RLIM_INFINITY else min(MEMORY_LIMIT_BYTES, most)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+
+
 def take(tasks: tuple[Task, ...], faults: frozenset[bytes]) -> list[NewFile]:
     """The files of a batch, in its order. `faults` are contents that must not meet a parser."""
     assert _child is not None
-    with Reader(_child.plan.root) as reader:
-        return [_take_one(_child, reader, task, faults) for task in tasks]
+    try:
+        with Reader(_child.plan.root) as reader:
+            return [_take_one(_child, reader, task, faults) for task in tasks]
+    except (MemoryError, SystemError):
+        # Out of memory inside native code: nothing in this process can be trusted any more.
+        os._exit(1)
 
 
 def _take_one(child: _Child, reader: Reader, task: Task, faults: frozenset[bytes]) -> NewFile:

@@ -72,11 +72,18 @@ class ChildPool:
     """
 
     def __init__(
-        self, workers: int, *, initializer: Callable[..., None] | None = None, initargs: tuple[Any, ...] = ()
+        self,
+        workers: int,
+        *,
+        initializer: Callable[..., None] | None = None,
+        initargs: tuple[Any, ...] = (),
+        max_tasks: int = 0,
     ) -> None:
+        """With `max_tasks` a child is replaced after so many tasks, and with it whatever native code did not give back."""
         self.workers = workers
         self._pool = ProcessPool(
             max_workers=workers,
+            max_tasks=max_tasks,
             context=multiprocessing.get_context("spawn"),
             initializer=_start_child,
             initargs=(initializer, initargs),
