@@ -266,6 +266,8 @@ class IndexWorker:
         if self._cancel.is_cancelled:
             return
         side = self._side
+        if isinstance(side, Writing):
+            side.publish_if_complete()
         again = self._teller.tell(side, self._tending.state, paused=self._is_paused)
         if isinstance(side, Writing) and side.grams.job is not None:
             again = max(again, BUILD_TELL_S)  # nothing else says how far a build is

@@ -25,6 +25,7 @@ from mgrep_tui.settings.config import ChunkingSettings
 RETRY_S = 60.0
 SMALL_TREE = 5_000  # files; below, grams and chunks are made at the same time: neither needs a core for long
 COMPLETE = "complete"
+LAST_PUBLISH_S = 0.05
 
 
 class Writing:
@@ -91,6 +92,11 @@ class Writing:
 
     def publish(self, delay_s: float) -> None:
         self._context.loop.at("publish", delay_s, self._publish)
+
+    def publish_if_complete(self) -> None:
+        """The last step to completeness can come after the last publication, and nothing else would say so."""
+        if self.is_complete and not self._published_complete and not self._has_failed:
+            self.publish(LAST_PUBLISH_S)
 
     def _publish(self) -> None:
         context = self._context

@@ -11,6 +11,7 @@ import pytest
 
 from mgrep_tui.index import IndexWorker, clean, manifest, open_as_is
 from mgrep_tui.index import grams as grams_module
+from mgrep_tui.index.writer import Writing
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import IndexState
 from tests.support.index_world import InlineJob, World, assert_stores_agree, wait_until
@@ -277,3 +278,15 @@ class TestAlone:
         worker.subscribe(lambda: calls.append(worker.health().state))
         worker.start()
         wait_until(lambda: IndexState.READY in calls)
+
+
+def test_what_got_complete_after_the_last_publication_is_published(world: World) -> None:
+    """Waiting for the index never ended: the last step came just after a publication, and none followed."""
+    world.tree.write("a.py", "def a():\n    pass\n")
+    with world.running(semantic=True) as worker:
+        side = worker._side
+        assert isinstance(side, Writing)
+        side._published_complete = False
+        worker._moved()
+        assert worker.wait_complete(CancelToken())
+        assert side.is_published
