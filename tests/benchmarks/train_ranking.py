@@ -28,7 +28,10 @@ PRIOR = {
     "bench": -2.0, "docs": -3.0, "old": -2.0, "old version": -2.0, "vendor": -2.0, "build": -1.0, "config": -1.0,
     "entry": -0.5, "types": -1.0, "foreign": -1.0, "other platform": -2.0,
 }  # fmt: skip
-PULL = {False: 0.5, True: 1.0}  # towards the prior, for sentences and for lone names; from .1 to 1 the left-out figure is the same
+PULL = {
+    False: 0.5,
+    True: 1.0,
+}  # towards the prior, for sentences and for lone names; from .1 to 1 the left-out figure is the same
 DEEP = {False: {"deep": 2.0}, True: {"deep": 0.5}}
 STATIC_SHARE = 0.6  # of the static vectors' weight that stays beside the deep model, for sentences
 FOLDS = 9
