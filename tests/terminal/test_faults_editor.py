@@ -16,6 +16,8 @@ from tests.support.terminal import Terminal, terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
+# The last that the program asks of a terminal that it takes.
+PASTE_ON = b"\x1b[?2004h"
 ALTERNATE_ON, ALTERNATE_OFF = b"\x1b[?1049h", b"\x1b[?1049l"
 # Every name would mean something else to a shell or to an option parser.
 NAMES = (
@@ -66,6 +68,8 @@ def test_names_reach_the_editor_as_they_are(tmp_path: Path, form: str) -> None:
         for number in range(1, len(names) + 1):
             source.send("\r")
             screen.wait(lambda _text: out.exists() and out.read_bytes().count(b"\1") == number, "the editor")  # noqa: B023
+            # Until the program has the terminal back a Ctrl+C is the editor's, and rightly lost.
+            screen.wait(lambda _text: source.output.count(PASTE_ON) > number, "the screen again")  # noqa: B023
             screen.shows(f" {number}/{len(names)}")
             if number < len(names):
                 source.send("\x1b[B")
