@@ -40,6 +40,7 @@ class Writing:
             versions = versions_of(context.settings.chunking, context.folders.config / "queries")
             self.meaning = Meaning(context, lambda: self.manifest, self.grams.look_at, versions, model)
         self.waits_for_base = False
+        self._has_begun = False
         self._published_complete = False
         self._has_failed = False
 
@@ -70,6 +71,7 @@ class Writing:
             self.waits_for_base = self.grams.job is not None and len(known) > SMALL_TREE
             if not self.waits_for_base:
                 self.meaning.begin(known)
+        self._has_begun = True
         is_covered = not context.coverage.segments or not context.coverage.extra_count
         if self.manifest.notes.get(COMPLETE) and self.is_complete and is_covered:
             self._published_complete = True
@@ -189,7 +191,8 @@ class Writing:
             stores.keywords,
             meaning.model,
             stores.coverage(),
-            stores.keywords_ready and not meaning.pending,
+            # Before the tree is listed nothing is known to be missing, which is not the same as nothing missing.
+            stores.keywords_ready and self._has_begun and not self.waits_for_base and not meaning.pending,
         )
 
     def rebuild(self, part: str) -> None:
