@@ -290,3 +290,14 @@ def test_what_got_complete_after_the_last_publication_is_published(world: World)
         worker._moved()
         assert worker.wait_complete(CancelToken())
         assert side.is_published
+
+
+def test_an_index_whose_tree_is_not_listed_yet_is_not_called_complete(world: World) -> None:
+    """A question on a large tree stayed without hits: it was asked before anything was known to be missing."""
+    world.tree.write("a.py", "def a():\n    pass\n")
+    with world.running(semantic=True) as worker:
+        side = worker._side
+        assert isinstance(side, Writing)
+        assert worker.semantic().keywords_ready
+        side._has_begun = False
+        assert not worker.semantic().keywords_ready
