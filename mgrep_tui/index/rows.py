@@ -15,8 +15,28 @@ VENDORED = 4
 MINIFIED = 8
 
 
+class _Flagged:
+    """What the bits of `flags` say."""
+
+    __slots__ = ()
+
+    flags: int
+
+    @property
+    def is_test(self) -> bool:
+        return bool(self.flags & TEST)
+
+    @property
+    def is_generated(self) -> bool:
+        return bool(self.flags & GENERATED)
+
+    @property
+    def is_vendored(self) -> bool:
+        return bool(self.flags & VENDORED)
+
+
 @dataclass(frozen=True, slots=True)
-class FileRow:
+class FileRow(_Flagged):
     """One file that was looked at. `skip_reason` is empty when it was cut into chunks, else why not, in words.
 
     `grammar` is the parser used ("" = by lines), `fallback` why an expected one was not. `batch` numbers the write that last changed its
@@ -36,21 +56,9 @@ class FileRow:
     chunk_count: int
     batch: int
 
-    @property
-    def is_test(self) -> bool:
-        return bool(self.flags & TEST)
-
-    @property
-    def is_generated(self) -> bool:
-        return bool(self.flags & GENERATED)
-
-    @property
-    def is_vendored(self) -> bool:
-        return bool(self.flags & VENDORED)
-
 
 @dataclass(frozen=True, slots=True)
-class ChunkRow:
+class ChunkRow(_Flagged):
     """One chunk; lines are 0-based and inclusive. `text_hash` is of the text that was embedded (`embedding.text.text_hash`)."""
 
     chunk_id: int
@@ -66,18 +74,6 @@ class ChunkRow:
     parts: int
     text_hash: bytes
     flags: int
-
-    @property
-    def is_test(self) -> bool:
-        return bool(self.flags & TEST)
-
-    @property
-    def is_generated(self) -> bool:
-        return bool(self.flags & GENERATED)
-
-    @property
-    def is_vendored(self) -> bool:
-        return bool(self.flags & VENDORED)
 
 
 @dataclass(frozen=True, slots=True)
