@@ -79,14 +79,12 @@ def run(words: list[str]) -> int:
 
 
 def _run_command(name: str, words: list[str]) -> int:
-    parser = _command_parser(name)
-    # Options may stand between the query and the folder.
-    arguments = parser.parse_intermixed_args(words) if name == "search" else parser.parse_args(words)
     if name == "search":
-        _check_search(arguments)
+        arguments = _search_arguments(words)
         from mgrep_tui.commands.search import search
 
         return search(arguments)
+    arguments = _command_parser(name).parse_args(words)
     from mgrep_tui.commands import report
 
     run_one = {"index": report.index, "status": report.status, "why": report.why, "clean": report.clean}[name]
@@ -183,6 +181,22 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log-level", default=None, choices=("debug", "info", "warning", "error"), help="how much to log"
     )
+
+
+def _search_arguments(words: list[str]) -> argparse.Namespace:
+    """The arguments of `search`. Options may stand between the query and the folder; what follows `--` is never an option.
+
+    argparse would parse intermixed words twice and forget the `--` in between, so that part is kept away from it.
+    Raises `MgrepError`, `SystemExit`.
+    """
+    end = next(
+        (at for at, word in enumerate(words) if word == "--" and words[at - 1 : at] not in (["-e"], ["--query"])), None
+    )
+    arguments = _command_parser("search").parse_intermixed_args(words[:end])
+    if end is not None:
+        arguments.words = [*arguments.words, *words[end + 1 :]]
+    _check_search(arguments)
+    return arguments
 
 
 def _check_search(arguments: argparse.Namespace) -> None:

@@ -9,14 +9,12 @@ import sys
 import pytest
 
 from mgrep_tui import __version__
-from mgrep_tui.cli import COMMANDS, _check_search, _command_parser, _screen_parser
+from mgrep_tui.cli import COMMANDS, _command_parser, _screen_parser, _search_arguments
 from mgrep_tui.errors import MgrepError
 
 
 def parsed(*words: str) -> argparse.Namespace:
-    arguments = _command_parser("search").parse_args(words)
-    _check_search(arguments)
-    return arguments
+    return _search_arguments(list(words))
 
 
 def test_query_and_folder_are_told_apart() -> None:
@@ -31,6 +29,8 @@ def test_a_query_that_looks_like_an_option_is_text(query: str) -> None:
     """FAULTS B3."""
     assert parsed(f"--query={query}").query == query
     assert parsed("--", query).query == query
+    assert parsed("--mode", "regex", "--", query).query == query
+    assert (parsed("-w", "--", query, "src").query, parsed("-w", "--", query, "src").path) == (query, "src")
 
 
 @pytest.mark.parametrize("words", [(), ("a", "b", "c"), ("--queries", "f", "-e", "x")])
