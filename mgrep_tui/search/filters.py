@@ -51,9 +51,24 @@ class Language:
 
 @dataclass(frozen=True, slots=True)
 class PathLike:
-    """`path:`"""
+    """`path:`. With a `prefix`, the path counts as it is and with the prefix before it: among several roots both are meant."""
 
     value: str
+    prefix: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """`repo:`. Which root it means is decided before the search (see `scope`); where it was not, it lets everything through."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A folder, with a slash at its end, and everything in it. It cannot be typed."""
+
+    folder: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +132,7 @@ class Or:
     parts: tuple[Condition, ...]
 
 
-Leaf = Language | PathLike | SymbolLike | ClassLike | KindIs | Is | HasText | HasWord
+Leaf = Language | PathLike | Repository | Below | SymbolLike | ClassLike | KindIs | Is | HasText | HasWord
 Condition = Leaf | Not | And | Or
 
 NOTHING = And(())
@@ -197,8 +212,13 @@ def _judge(condition: Condition, file: FileFacts, chunk: ChunkFacts | None) -> b
             return None if verdict is None else not verdict
         case Language(_, names):
             return file.language in names
-        case PathLike(value):
-            return path_test(value)(file.path)
+        case PathLike(value, prefix):
+            is_meant = path_test(value)
+            return is_meant(file.path) or (prefix != b"" and is_meant(prefix + file.path))
+        case Below(folder):
+            return file.path.startswith(folder)
+        case Repository():
+            return None
         case Is(value):
             return _is(value, file)
     if chunk is None:

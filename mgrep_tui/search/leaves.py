@@ -9,7 +9,18 @@ import re
 from collections.abc import Callable
 
 from mgrep_tui.errors import QueryError
-from mgrep_tui.search.filters import ClassLike, Condition, HasText, HasWord, Is, KindIs, Language, PathLike, SymbolLike
+from mgrep_tui.search.filters import (
+    ClassLike,
+    Condition,
+    HasText,
+    HasWord,
+    Is,
+    KindIs,
+    Language,
+    PathLike,
+    Repository,
+    SymbolLike,
+)
 from mgrep_tui.search.names import KIND_ALIASES, KINDS, PROPERTIES, languages_named
 
 _CASES = {"yes": "yes", "no": "no", "auto": "smart", "smart": "smart"}
@@ -24,6 +35,10 @@ def _language(value: str, position: int) -> Condition:
 
 def _path(value: str, position: int) -> Condition:
     return PathLike(value)
+
+
+def _repository(value: str, position: int) -> Condition:
+    return Repository(value)
 
 
 def _symbol(value: str, position: int) -> Condition:
@@ -62,6 +77,7 @@ KEYS: dict[str, Callable[[str, int], Condition | str]] = {
     "lang": _language,
     "path": _path,
     "file": _path,
+    "repo": _repository,
     "sym": _symbol,
     "class": _class,
     "kind": _kind,

@@ -1,8 +1,8 @@
 """What a query's text asks for: the pattern or the words, and the filters.
 
 Both modes
-    `lang:python` `path:src/api/**` (or `file:`) `sym:name` `class:Name` `kind:method` `is:dirty` `case:yes`, a `-` before one for "not",
-    `or` between two, parentheses around some: a filter stands as a word of its own (see `terms`). A value may be quoted: `path:"a b"`.
+    `lang:python` `path:src/api/**` (or `file:`) `repo:name` `sym:name` `class:Name` `kind:method` `is:dirty` `case:yes`, a `-` before one
+    for "not", `or` between two, parentheses around some: a filter stands as a word of its own (see `terms`). A value may be quoted.
     An unknown `x:`, a key without a value and `file://…` are text, and so is `lang\\:python`.
 
 Regex mode
@@ -24,6 +24,7 @@ from mgrep_tui.model import Mode
 from mgrep_tui.search.filters import (
     EVERYTHING,
     And,
+    Below,
     ClassLike,
     Condition,
     Filters,
@@ -35,6 +36,7 @@ from mgrep_tui.search.filters import (
     Not,
     Or,
     PathLike,
+    Repository,
     SymbolLike,
 )
 from mgrep_tui.search.leaves import KEYS
@@ -242,6 +244,10 @@ def _written(condition: Condition, *, is_top: bool = False) -> str:
             return f"lang:{_quoted(value)}"
         case PathLike(value):
             return f"path:{_quoted(value)}"
+        case Below(folder):
+            return f"path:{_quoted('/' + folder.decode('utf-8', 'surrogateescape'))}"
+        case Repository(value):
+            return f"repo:{_quoted(value)}"
         case SymbolLike(value):
             return f"sym:{_quoted(value)}"
         case ClassLike(value):
