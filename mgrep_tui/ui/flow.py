@@ -88,7 +88,9 @@ class Flow:
         self._is_quiet = False
         self._behind: Results | None = None
         self._started = 0.0
-        self._took_s = 0.0
+        self._is_timed = True
+        self._first_s = 0.0
+        self._is_refined = False  # what is shown is in its best order
         self._painted = 0.0
         self._waiting: Stoppable | None = None
         self._timers: list[Stoppable] = []
@@ -108,9 +110,9 @@ class Flow:
         return self._search is not None and self._has_first and self.ask.mode is Mode.SEMANTIC
 
     @property
-    def took_s(self) -> float:
-        """How long the last search took."""
-        return self._took_s
+    def first_s(self) -> float:
+        """How long the last search took until its first hits, or until its end without any."""
+        return self._first_s
 
     @property
     def is_idle(self) -> bool:
@@ -127,8 +129,8 @@ class Flow:
             self.search()
             return
         pause = self._debounce_s
-        if self._took_s > SLOW_SEARCH_S:
-            pause = max(pause, min(DEBOUNCE_MAX_S, self._took_s))
+        if self._first_s > SLOW_SEARCH_S:
+            pause = max(pause, min(DEBOUNCE_MAX_S, self._first_s))
         self._stop_waiting()
         if pause > 0:
             self._waiting = self._host.after(pause, self.search)
@@ -177,6 +179,7 @@ class Flow:
         epoch, ask = self._epoch, self.ask
         self._has_first = False
         self._started = time.monotonic()
+        self._is_timed = False
         inbox = Inbox(lambda: self._host.post(lambda: self._woken(epoch)))
         self._inbox = inbox
         self._timers = [
@@ -242,8 +245,10 @@ class Flow:
         self._host.state_changed()
 
     def _take_hits(self, hits: Sequence[Hit], *, is_anew: bool) -> None:
-        """Add hits to the list. The same query once more is laid out behind the screen, so that the list does not shrink and grow."""
-        if self._is_same and self.ask.mode is Mode.REGEX:
+        """Add hits to the list. The same query once more is laid out behind the screen, so that the list does not shrink and grow, nor
+        leave its best order for a quick one."""
+        self._note_first()
+        if self._is_same and (self.ask.mode is Mode.REGEX or self._is_refined):
             if self._behind is None or is_anew:
                 self._behind = Results(self.ask.mode, self._epoch)
             self._behind.extend(hits)
@@ -254,16 +259,22 @@ class Flow:
         else:
             self._host.results_grown(self.results.extend(hits))
 
+    def _note_first(self) -> None:
+        if not self._is_timed:
+            self._is_timed = True
+            self._first_s = time.monotonic() - self._started
+
     def _show(self, results: Results) -> None:
         self._has_first = True
         self._behind = None
+        self._is_refined = False
         self.results = results
         if not self.ask.is_empty:
             self.shown_ask = self.ask
         self._host.results_replaced(results)
 
     def _finish(self, outcome: Outcome | None, error: MgrepError | None) -> None:
-        self._took_s = time.monotonic() - self._started
+        self._note_first()
         self.stop()
         self.error = error
         if error is not None:
@@ -272,3 +283,4 @@ class Flow:
         self.outcome = outcome
         if not self._has_first:
             self._show(Results(self.ask.mode, self._epoch))
+        self._is_refined = outcome is not None and "deep" in outcome.engine

@@ -8,19 +8,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mgrep_tui.model import Health, Mode, Outcome
-from mgrep_tui.ui.flow import Ask
 
 if TYPE_CHECKING:
     from mgrep_tui.ui.screens.main import MainScreen
 
 EVERY_S = 1.0
-# The pause is at least so many times as long as the search took.
+# The pause is so many times as long as the first hits took, up to the most that a person should look at an old answer.
 PAUSE_TO_SEARCH = 4.0
+AT_MOST_S = 5.0
+# Longer than the transformer needs when it is loaded, so that it is not started over for ever.
+REFINING_S = 3.0
 
 
 def is_incomplete(outcome: Outcome) -> bool:
     """Whether more of the index could make the answer better."""
     return outcome.is_partial or (outcome.vector_coverage is not None and outcome.vector_coverage < 0.9995)
+
+
+def is_whole(health: Health) -> bool:
+    """Whether the index has all that it can have of this tree."""
+    return health.keywords_ready and not health.files_pending and health.vectors >= health.chunks
 
 
 def grown(health: Health, mode: Mode) -> tuple[object, ...]:
@@ -35,33 +42,40 @@ class Growth:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._health = Health()
-        self._asked: tuple[Ask, tuple[object, ...]] | None = None  # the query, and the health it was last asked with
+        self._epoch = -1
+        self._began: Health = Health()  # what the index was when the search of this epoch began
         self._is_waiting = False
 
     def health_changed(self, health: Health) -> None:
         self._health = health
-        flow = self._screen.flow
-        if flow.is_searching:
-            return
-        now = (flow.ask, grown(health, flow.ask.mode))
-        if self._asked is None or self._asked[0] != flow.ask:
-            # The first look at this query: an answer from before this change.
-            self._asked = (flow.ask, ()) if flow.outcome is not None else None
-        if self._asked is not None and self._asked != now and not self._is_waiting and self._is_worth_it():
-            self._is_waiting = True
-            self._screen.after(max(EVERY_S, PAUSE_TO_SEARCH * flow.took_s), self._ask)
+        self._look()
 
     def search_changed(self) -> None:
-        """A search has begun or ended. While it ran the health may have moved on, and may not move again."""
-        self.health_changed(self._health)
+        """A search has begun, has its first hits or has ended. While it ran the health may have moved on, and may not move again."""
+        if self._screen.flow.epoch != self._epoch:
+            self._epoch = self._screen.flow.epoch
+            self._began = self._health
+        self._look()
+
+    def _look(self) -> None:
+        if self._is_waiting or not self._is_worth_it():
+            return
+        flow = self._screen.flow
+        pause = REFINING_S if flow.is_refining else min(AT_MOST_S, PAUSE_TO_SEARCH * flow.first_s)
+        self._is_waiting = True
+        self._screen.after(max(EVERY_S, pause), self._ask)
 
     def _is_worth_it(self) -> bool:
+        """Whether the answer was incomplete, and the index has more by now."""
         flow = self._screen.flow
-        return flow.is_idle and flow.error is None and flow.outcome is not None and is_incomplete(flow.outcome)
+        if flow.error is not None or grown(self._began, flow.ask.mode) == grown(self._health, flow.ask.mode):
+            return False
+        if flow.is_refining:
+            # The better order of an incomplete answer can take half a minute, when the model is still being loaded.
+            return not is_whole(self._began)
+        return flow.is_idle and flow.outcome is not None and is_incomplete(flow.outcome)
 
     def _ask(self) -> None:
         self._is_waiting = False
         if self._is_worth_it():
-            flow = self._screen.flow
-            self._asked = (flow.ask, grown(self._health, flow.ask.mode))
-            flow.search(is_quiet=True)
+            self._screen.flow.search(is_quiet=True)

@@ -1,0 +1,94 @@
+"""Sizes, themes and what is restored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mgrep_tui.explorer.protocol import Session
+from mgrep_tui.model import Mode
+from tests.support.fake_explorer import FakeExplorer
+from tests.support.screen import running
+
+QUERY = "retry a failed upload"
+
+
+async def test_every_size_is_drawn_and_comes_back() -> None:
+    """P14: 1x1 to 300x100, a storm of sizes; below the floor a sentence."""
+    async with running(text=QUERY) as screen:
+        wanted = screen.text()
+        for size in [
+            (1, 1),
+            (8, 3),
+            (39, 30),
+            (40, 8),
+            (20, 5),
+            (60, 18),
+            (99, 12),
+            (100, 12),
+            (300, 100),
+            (400, 100),
+            (48, 14),
+        ]:
+            await screen.pilot.resize_terminal(*size)
+            await screen.settle()
+            assert screen.app._exception is None
+            assert len(screen.lines()) == size[1]
+        await screen.pilot.resize_terminal(30, 6)
+        await screen.settle()
+        assert "too small" in screen.text()
+        await screen.pilot.resize_terminal(120, 36)
+        await screen.settle()
+        assert screen.text() == wanted
+
+
+async def test_no_pane_to_go_to_where_the_window_is_too_small() -> None:
+    async with running(text="retry", size=(39, 7)) as screen:
+        await screen.press("f6")
+        assert screen.app._exception is None
+
+
+async def test_themes_change_while_it_runs() -> None:
+    async with running(text="retry") as screen:
+        for theme in ("mgrep-light", "nord", "ansi-dark", "ansi-light", "textual-light", "mgrep-dark"):
+            screen.app.theme = theme
+            await screen.settle()
+            assert screen.app._exception is None
+        assert "src/upload" in screen.text()
+
+
+async def test_an_unknown_theme_is_said_and_the_own_one_taken() -> None:
+    async with running(theme="[/b]") as screen:
+        assert screen.app.theme == "mgrep-dark"
+        await screen.until(lambda: "There is no theme '[/b]'." in screen.text())
+
+
+async def test_a_session_is_restored() -> None:
+    hit = FakeExplorer().hits("retr", Mode.REGEX, Session().options)[5]
+    session = Session(
+        text="retr",
+        mode=Mode.REGEX,
+        cursor_path=hit.path,
+        cursor_line=hit.line,
+        list_share=0.6,
+        has_preview=True,
+        wraps=True,
+    )
+    async with running(text="retr", mode=Mode.REGEX, session=session) as screen:
+        assert screen.main.list.hit is not None
+        assert (screen.main.list.hit.path, screen.main.list.hit.line) == (hit.path, hit.line)
+        assert screen.main.query_one("#left").size.width == 72
+        saved = screen.main.session()
+        assert replace(saved, theme="", has_seen_hint=False) == replace(session, theme="")
+
+
+async def test_the_search_word_does_not_depend_on_colour() -> None:
+    """Matches are underlined, the cursor has a bar, marks have a glyph."""
+    from mgrep_tui.ui.theme import DARK, LIGHT, palette_of
+
+    for theme in (DARK, LIGHT):
+        palette = palette_of({**theme.to_color_system().generate(), **theme.variables}, is_ansi=False)
+        assert palette.match.underline
+        assert palette.match.bold
+    ansi = palette_of({}, is_ansi=True)
+    assert ansi.match.underline
+    assert ansi.cursor.bold
