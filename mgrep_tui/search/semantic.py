@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,17 +24,19 @@ from mgrep_tui.retrieval import question as questions
 from mgrep_tui.retrieval.question import Question
 from mgrep_tui.retrieval.ranking import rank
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.semantic_candidates import ARM, FileCentres, gather
+from mgrep_tui.search.semantic_candidates import ARM, FileCentres, Pool, gather
 from mgrep_tui.search.semantic_filters import AllowedChunks, GitState
-from mgrep_tui.search.semantic_showing import Deep, Showing, hit_of, holds
+from mgrep_tui.search.semantic_showing import Deep, Showing, Source, hit_of, holds
 from mgrep_tui.search.semantic_text import ChunkReader, ChunkText
+from mgrep_tui.search.semantic_union import all_mentions
 from mgrep_tui.settings.config import Settings
 
-__all__ = ["Deep", "SemanticEngine"]
+__all__ = ["GONE", "LIKE_RATIO", "Deep", "SemanticEngine"]
 
 WIDE_ARM = 2_000  # candidates when a quoted text must be found in them: a third of a second
 LIKE_WORDS = 12  # rare words of a chunk that "more like this" asks for
 LIKE_RATIO = 0.7  # of meaning in "more like this": its words are many and common
+GONE = Outcome(is_partial=True, notes=("That place has changed; search again.",))
 
 
 class SemanticEngine:
@@ -70,44 +72,57 @@ class SemanticEngine:
             return Outcome(
                 is_partial=True, notes=(view.notice or "The index for searching by meaning is not there yet.",)
             )
-        allowed = self._allowed.ids(catalog, query.filters, cancel)
         if not query.plain.strip():
+            allowed = self._allowed.ids(catalog, query.filters, cancel)
             return self._list(query, catalog, allowed, view, sink, cancel, limit, started)
         question = questions.read(query.plain)
         deep = self._deep if tier == "deep" and ratio > 0 and self._deep is not None and self._deep.available else None
-        showing = Showing(self._root, self._limit_bytes, query.filters, view, sink, cancel, ratio, limit, started, deep)
+        showing = Showing([self.source(query, view)], sink, cancel, ratio, limit, started, deep)
+        pool = self.pool(question, query, view, cancel, limit=limit)
+        return showing.show(pool, rank(question, pool.candidates, pool.rarity, all_mentions([view]), ratio=ratio))
+
+    def pool(
+        self,
+        question: Question,
+        query: Query,
+        view: SemanticView,
+        cancel: CancelToken,
+        *,
+        limit: int,
+        vector: npt.NDArray[np.float32] | None = None,
+    ) -> Pool:
+        """The candidates of a question, which `query` filters; `vector` stands in for the question's own. Raises as `search`."""
+        if view.catalog is None:
+            return Pool(stats=({},))
+        allowed = self._allowed.ids(view.catalog, query.filters, cancel)
         arm = WIDE_ARM if query.filters.needs_text else max(ARM, limit)
-        pool = gather(question, view, catalog, self._centres, allowed, cancel, arm=arm)
-        return showing.show(pool, rank(question, pool.candidates, pool.rarity, mentions_of(view), ratio=ratio))
+        return gather(question, view, view.catalog, self._centres, allowed, cancel, arm=arm, vector=vector)
+
+    def source(self, query: Query, view: SemanticView, prefix: bytes = b"") -> Source:
+        """This root, for showing what `pool` found."""
+        return Source(self._root, self._limit_bytes, query.filters, view, prefix)
 
     def like(
         self, chunk_id: int, query: Query, view: SemanticView, sink: Sink, cancel: CancelToken, *, limit: int = 100
     ) -> Outcome:
         """Chunks that resemble this one, which is not among them; the query's filters hold. Raises as `search`."""
         started = time.monotonic()
+        model = self.model_chunk(chunk_id, view)
+        if model is None:
+            return GONE
+        question, vector = model
+        showing = Showing([self.source(query, view)], sink, cancel, LIKE_RATIO, limit, started, None)
+        pool = self.pool(question, query, view, cancel, limit=limit, vector=vector).without(chunk_id)
+        ranking = rank(question, pool.candidates, pool.rarity, all_mentions([view]), ratio=LIKE_RATIO)
+        return showing.show(pool, ranking)
+
+    def model_chunk(self, chunk_id: int, view: SemanticView) -> tuple[Question, npt.NDArray[np.float32] | None] | None:
+        """What to ask for when looking for more like this chunk: its rare words and its vector. None when it is gone."""
         catalog = view.catalog
         row = catalog.chunks([chunk_id]).get(chunk_id) if catalog is not None else None
         if catalog is None or row is None:
-            return Outcome(is_partial=True, notes=("That place has changed; search again.",))
-        allowed = self._allowed.ids(catalog, query.filters, cancel)
-        question = self._question_of(row, catalog, view)
-        showing = Showing(
-            self._root, self._limit_bytes, query.filters, view, sink, cancel, LIKE_RATIO, limit, started, None
-        )
-        pool = gather(
-            question,
-            view,
-            catalog,
-            self._centres,
-            allowed,
-            cancel,
-            arm=max(ARM, limit),
-            vector=_vector_of(view, chunk_id),
-        )
-        keep = [place for place, candidate in enumerate(pool.candidates) if candidate.chunk_id != chunk_id]
-        pool = replace(pool, candidates=tuple(pool.candidates[p] for p in keep), rows=tuple(pool.rows[p] for p in keep))
-        ranking = rank(question, pool.candidates, pool.rarity, mentions_of(view), ratio=LIKE_RATIO)
-        return showing.show(pool, ranking)
+            return None
+        return self._question_of(row, catalog, view), _vector_of(view, chunk_id)
 
     def _question_of(self, row: ChunkRow, catalog: Catalog, view: SemanticView) -> Question:
         with Reader(self._root) as reader:
@@ -154,14 +169,6 @@ class SemanticEngine:
         )
 
 
-def mentions_of(view: SemanticView) -> Callable[[str], int]:
-    """Tells in how many chunks an identifier stands; 0 without keywords."""
-    keywords = view.keywords
-    if keywords is None:
-        return lambda name: 0
-    return lambda name: keywords.doc_freq("names", name.lower())
-
-
 def _stats_of(catalog: Catalog, rows: Sequence[ChunkRow]) -> dict[bytes, FileStat]:
     return {file.path: file.stat for file in catalog.files_by_id({row.file_id for row in rows}).values()}
 
@@ -187,7 +194,7 @@ def _telling_words(row: ChunkRow, text: ChunkText | None, view: SemanticView) ->
     body = text.text if text is not None else ""
     names = list(dict.fromkeys(re.findall(r"[^\W\d]\w{2,}", body)))[:200]
     if view.keywords is not None:
-        mentions = mentions_of(view)
+        mentions = all_mentions([view])
         counted = sorted((mentions(name), name) for name in names)
         names = [name for count, name in counted if count > 1]
     return " ".join([row.symbol.replace(", ", " "), *names[:LIKE_WORDS]]).strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -31,12 +31,37 @@ NAMING = {"body": 0.0, "symbol": 1.0, "container": 1.0, "path": 0.5, "names": 0.
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The candidates of one question, with their rows, how rare its words are here, and how the candidates' files looked when indexed."""
+    """The candidates of one question, with their rows, how rare its words are here, and how the candidates' files looked when indexed.
 
-    candidates: tuple[Candidate, ...]
-    rows: tuple[ChunkRow, ...]
-    rarity: dict[str, float]
-    stats: dict[bytes, FileStat]
+    `holders` says in how many of the `documents` chunks each stem of the question stands; `rarity` is made of it. `sources` names the root
+    of each candidate by its number, `stats` has one table for each root: a pool of one root is of root 0.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    rows: tuple[ChunkRow, ...] = ()
+    documents: int = 0
+    holders: dict[str, int] = field(default_factory=dict)
+    stats: tuple[dict[bytes, FileStat], ...] = ()
+    sources: tuple[int, ...] = ()
+
+    @property
+    def rarity(self) -> dict[str, float]:
+        """The weight of each stem (idf)."""
+        return {stem: math.log(1.0 + self.documents / (1.0 + count)) for stem, count in self.holders.items()}
+
+    def without(self, chunk_id: int, source: int = 0) -> Pool:
+        """The pool without one chunk of one root."""
+        keep = [
+            place
+            for place, (row, number) in enumerate(zip(self.rows, self.sources, strict=True))
+            if (row.chunk_id, number) != (chunk_id, source)
+        ]
+        return replace(
+            self,
+            candidates=tuple(self.candidates[place] for place in keep),
+            rows=tuple(self.rows[place] for place in keep),
+            sources=tuple(self.sources[place] for place in keep),
+        )
 
 
 def gather(
@@ -55,14 +80,15 @@ def gather(
     body: dict[int, float] = {}
     naming: dict[int, float] = {}
     meaning: dict[int, float] = {}
-    rarity: dict[str, float] = {}
+    holders: dict[str, int] = {}
+    documents = 0
     if view.keywords is not None and question.stems:
         keywords = view.keywords
         words = dict(keywords.search(question.text, arm, allowed))
         body = dict(keywords.search(question.text, arm, allowed, boosts=BODY))
         naming = dict(keywords.search(question.text, arm, allowed, boosts=NAMING))
-        count = len(keywords)
-        rarity = {stem: math.log(1.0 + count / (1.0 + keywords.doc_freq("body", stem))) for stem in question.stems}
+        documents = len(keywords)
+        holders = {stem: keywords.doc_freq("body", stem) for stem in question.stems}
     cancel.check()
     if vector is None and view.model is not None and question.text:
         vector = view.model.embed_query(question.text)
@@ -106,7 +132,8 @@ def gather(
         )
         for row in kept
     )
-    return Pool(candidates, tuple(kept), rarity, {file.path: file.stat for file in files.values()})
+    stats = {file.path: file.stat for file in files.values()}
+    return Pool(candidates, tuple(kept), documents, holders, (stats,), (0,) * len(kept))
 
 
 def _definitions(question: Question, catalog: Catalog, allowed: Ids | None) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -44,6 +45,17 @@ class Deep(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A root that candidates come from, as far as showing its chunks needs it. `prefix` stands before the paths of its hits."""
+
+    root: Root
+    limit_bytes: int
+    filters: Filters
+    view: SemanticView
+    prefix: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
 class _Shown:
     """A hit, its place among the candidates, and the text that the deep tier reads."""
 
@@ -57,10 +69,7 @@ class Showing:
 
     def __init__(
         self,
-        root: Root,
-        limit_bytes: int,
-        filters: Filters,
-        view: SemanticView,
+        sources: Sequence[Source],
         sink: Sink,
         cancel: CancelToken,
         ratio: float,
@@ -68,10 +77,7 @@ class Showing:
         started: float,
         deep: Deep | None,
     ) -> None:
-        self._root = root
-        self._limit_bytes = limit_bytes
-        self._filters = filters
-        self._view = view
+        self._sources = sources
         self._sink = sink
         self._cancel = cancel
         self._ratio = ratio
@@ -88,14 +94,14 @@ class Showing:
         outcome = Outcome(
             hits=min(len(hits), self._limit),
             files=len({hit.path for hit in hits[: self._limit]}),
-            candidate_files=len({row.file_id for row in pool.rows}),
+            candidate_files=len({(source, row.file_id) for source, row in zip(pool.sources, pool.rows, strict=True)}),
             engine=self._engine(),
             is_capped=len(hits) >= self._limit,
-            is_partial=not self._view.keywords_ready,
-            vector_coverage=self._view.coverage,
+            is_partial=not all(source.view.keywords_ready for source in self._sources),
+            vector_coverage=coverage_of([source.view for source in self._sources]),
             elapsed_ms=self._elapsed_ms(),
             first_hit_ms=self._first_hit_ms,
-            notes=(self._view.notice,) if self._view.notice else (),
+            notes=tuple(dict.fromkeys(source.view.notice for source in self._sources if source.view.notice)),
         )
         return (
             outcome
@@ -108,13 +114,17 @@ class Showing:
         sent = 0
         folding = Folding()
         words = QuestionWords(ranking.question.stems, ranking.question.names)
-        with Reader(self._root) as reader:
-            chunks = ChunkReader(reader, pool.stats, self._limit_bytes)
+        with ExitStack() as stack:
+            chunks = [
+                ChunkReader(stack.enter_context(Reader(source.root)), stats, source.limit_bytes)
+                for source, stats in zip(self._sources, pool.stats, strict=True)
+            ]
             for place in ranking.order.tolist():
                 self._cancel.check()
                 row = pool.rows[place]
-                text = chunks.read(row)
-                if text is None or (self._filters.needs_text and not holds(self._filters, row, text)):
+                source = self._sources[pool.sources[place]]
+                text = chunks[pool.sources[place]].read(row)
+                if text is None or (source.filters.needs_text and not holds(source.filters, row, text)):
                     continue
                 twin = folding.twin_of(len(shown), row.symbol, text.lines)
                 if twin is not None:
@@ -122,7 +132,7 @@ class Showing:
                     continue
                 if len(shown) == most:
                     break
-                hit = hit_of(row, text, words, ranking.shown_score(place), ranking.signals_of(place))
+                hit = hit_of(row, text, words, ranking.shown_score(place), ranking.signals_of(place), source.prefix)
                 shown.append(_Shown(hit, place, text.text))
                 if len(shown) == min(FIRST_BATCH, self._limit):
                     sent = self._send(self._with_copies(shown))
@@ -167,12 +177,23 @@ class Showing:
         return replace(outcome, files=files, engine="words + meaning + deep", elapsed_ms=self._elapsed_ms())
 
     def _engine(self) -> str:
-        view = self._view
-        has_meaning = view.vectors is not None and view.model is not None and view.coverage > 0 and self._ratio > 0
+        views = [source.view for source in self._sources]
+        has_meaning = self._ratio > 0 and any(
+            view.vectors is not None and view.model is not None and view.coverage > 0 for view in views
+        )
         return "words + meaning" if has_meaning else "words"
 
     def _elapsed_ms(self) -> float:
         return (time.monotonic() - self._started) * 1000.0
+
+
+def coverage_of(views: Sequence[SemanticView]) -> float:
+    """The share of the chunks of all roots that have vectors; that of the only root as it says."""
+    if len(views) == 1:
+        return views[0].coverage
+    sizes = [len(view.keywords) if view.keywords is not None else 0 for view in views]
+    total = sum(sizes)
+    return sum(view.coverage * size for view, size in zip(views, sizes, strict=True)) / total if total else 0.0
 
 
 def holds(filters: Filters, row: ChunkRow, text: ChunkText) -> bool:
@@ -184,12 +205,17 @@ def holds(filters: Filters, row: ChunkRow, text: ChunkText) -> bool:
 
 
 def hit_of(
-    row: ChunkRow, text: ChunkText, words: QuestionWords | None, score: float, signals: tuple[Signal, ...]
+    row: ChunkRow,
+    text: ChunkText,
+    words: QuestionWords | None,
+    score: float,
+    signals: tuple[Signal, ...],
+    prefix: bytes = b"",
 ) -> Hit:
-    """A chunk as a hit on its best line."""
+    """A chunk as a hit on its best line; `prefix` stands before its path."""
     best = best_line(text, words, row.symbol.partition(", ")[0])
     return Hit(
-        path=row.path,
+        path=prefix + row.path,
         line=row.first_line + best.line,
         column=best.column,
         text=best.text,

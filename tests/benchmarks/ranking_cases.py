@@ -25,8 +25,8 @@ from mgrep_tui.embedding.static import load_static
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.retrieval import question as questions
 from mgrep_tui.retrieval.ranking import rank
-from mgrep_tui.search.semantic import mentions_of
 from mgrep_tui.search.semantic_candidates import FileCentres, gather
+from mgrep_tui.search.semantic_union import all_mentions
 
 DEPTH = 10  # NDCG@10
 
@@ -82,7 +82,7 @@ def _case(world: World, centres: FileCentres, repository: dict, task: dict, want
     question = questions.read(task["query"])
     started = time.perf_counter()
     pool = gather(question, view, world.catalog, centres, None, CancelToken())
-    ranking = rank(question, pool.candidates, pool.rarity, mentions_of(view))
+    ranking = rank(question, pool.candidates, pool.rarity, all_mentions([view]))
     elapsed_ms = (time.perf_counter() - started) * 1000.0
     files = [""] * (int(ranking.file_of.max(initial=-1)) + 1)
     for candidate, number in zip(pool.candidates, ranking.file_of.tolist(), strict=True):
