@@ -7,6 +7,7 @@ and no segment speaks for them.
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,7 +24,6 @@ from mgrep_tui.ngram.segment import Segment
 Dead = npt.NDArray[np.bool_]
 
 _MARK_BYTES = 3
-_INODES = 1 << 64
 _FIRST_AT_ONCE = 16  # so that the first answer does not wait
 _AT_ONCE = 512
 
@@ -84,31 +84,34 @@ class _Part:
             yield from self._described(start, min(len(self.files), start + size))
             start, size = start + size, _AT_ONCE
 
-    def _described(self, start: int, stop: int) -> Iterator[Candidate]:
+    def _described(self, start: int, stop: int) -> Iterable[Candidate]:
         """The candidates start … stop - 1. Columns become Python's numbers at once: one by one costs five times as much."""
         segment = self.segment
         files = self.files[start:stop]
-        paths, stats = segment.paths_of(files), segment.stats()[files].tolist()
+        rows = segment.stats()[files]
+        inodes = rows[:, 3].view(np.uint64)
+        stats = map(FileStat._make, zip(*(rows[:, at].tolist() for at in range(3)), inodes.tolist(), strict=True))
+        paths = segment.paths_of(files)
         if self.blocks is None or self.bounds is None:
-            for path, stat in zip(paths, stats, strict=True):
-                yield Candidate(path, _stat_of(stat), None)
-            return
-        bounds = (self.bounds[start : stop + 1] - self.bounds[start]).tolist()
+            return map(Candidate._make, zip(paths, stats, itertools.repeat(None)))
+        bounds = self.bounds[start : stop + 1] - self.bounds[start]
         chosen = self.blocks[self.bounds[start] : self.bounds[stop]]
-        kinds = segment.kinds[files].tolist()
-        starts = segment.block_starts[chosen].tolist()
-        lengths, lines = segment.block_lengths[chosen].tolist(), segment.block_lines[chosen].tolist()
-        for path, stat, kind, first, last in zip(paths, stats, kinds, bounds, bounds[1:], strict=False):
-            blocks: tuple[Block, ...] | None = None
-            if kind != FileKind.TRANSCODED:
-                shift = _MARK_BYTES if kind == FileKind.TEXT_BOM else 0
-                blocks = tuple([Block(starts[at] + shift, lengths[at], lines[at]) for at in range(first, last)])
-            yield Candidate(path, _stat_of(stat), blocks)
-
-
-def _stat_of(row: list[int]) -> FileStat:
-    size_bytes, mtime_ns, ctime_ns, inode = row
-    return FileStat(size_bytes, mtime_ns, ctime_ns, inode % _INODES)
+        kinds = segment.kinds[files]
+        starts = segment.block_starts[chosen].astype(np.int64)
+        if (kinds == FileKind.TEXT_BOM).any():
+            starts += np.repeat(np.where(kinds == FileKind.TEXT_BOM, _MARK_BYTES, 0), np.diff(bounds))
+        numbers = zip(
+            starts.tolist(),
+            segment.block_lengths[chosen].tolist(),
+            segment.block_lines[chosen].tolist(),
+            strict=True,
+        )
+        blocks = tuple(map(Block._make, numbers))
+        ends = bounds.tolist()
+        own: list[tuple[Block, ...] | None] = [blocks[first:last] for first, last in itertools.pairwise(ends)]
+        for number in np.flatnonzero(kinds == FileKind.TRANSCODED).tolist():
+            own[number] = None
+        return map(Candidate._make, zip(paths, stats, own, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
