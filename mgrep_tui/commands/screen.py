@@ -44,6 +44,7 @@ def open_screen(arguments: argparse.Namespace) -> int:
             options=SearchOptions(ratio=settings.semantic.ratio, case=settings.regex.case),
             restore=settings.ui.restore and not arguments.no_restore,
             theme=settings.ui.theme,
+            themes=context.folders.config / "themes",
             keys=settings.ui.keys,
             mouse=settings.ui.mouse,
             complaints=context.warnings,

@@ -25,7 +25,8 @@ class SearchOptions:
     """How a query is to be answered, besides its words.
 
     `ratio` is the share of meaning against words, 0 to 1. `case` is `smart`, `yes` or `no`. `sort` is `rank` or `path`. With `like` the
-    search is for chunks that resemble that hit's chunk; the text's filters still hold.
+    search is for chunks that resemble that hit's chunk; the text's filters still hold. `hidden` and `ignored`: regex mode also looks into
+    files whose name starts with a dot, and into what git ignores, whatever the configuration says.
     """
 
     ratio: float = 0.5
@@ -33,6 +34,8 @@ class SearchOptions:
     literal: bool = False
     word: bool = False
     sort: str = "rank"
+    hidden: bool = False
+    ignored: bool = False
     like: Hit | None = None
 
 
@@ -207,6 +210,9 @@ class Explorer(Protocol):
         """Queries of this and former runs, oldest first, no two equal neighbours."""
 
     def remember(self, query: PastQuery) -> None: ...
+
+    def is_first_start(self) -> bool:
+        """Whether this person has never used the program: nothing is remembered, of no root."""
 
     def load_session(self) -> Session | None: ...
 

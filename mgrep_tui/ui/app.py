@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from rich.console import RenderableType
@@ -26,9 +27,11 @@ from mgrep_tui.ui.flow import DEBOUNCE_S, Ask
 from mgrep_tui.ui.keyboard import claim_keyboard
 from mgrep_tui.ui.keymap import rebound
 from mgrep_tui.ui.looks import CSS
+from mgrep_tui.ui.own_themes import DARK, OWN_THEMES
 from mgrep_tui.ui.screens.main import MainScreen
 from mgrep_tui.ui.strips import said
-from mgrep_tui.ui.theme import DARK, OWN_THEMES, Palette, palette_of
+from mgrep_tui.ui.theme import Palette, palette_of
+from mgrep_tui.ui.user_themes import load_themes
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +56,7 @@ class MgrepApp(App[list[Hit]]):
         ask: Ask,
         *,
         theme: str = DARK.name,
+        themes: Path | None = None,
         keys: Mapping[str, str] | None = None,
         session: Session | None = None,
         complaints: Sequence[str] = (),
@@ -61,9 +65,10 @@ class MgrepApp(App[list[Hit]]):
     ) -> None:
         super().__init__()
         self.animation_level = "none"
-        for each in OWN_THEMES:
+        users_themes, wrong_themes = load_themes(themes) if themes is not None else ((), ())
+        for each in (*OWN_THEMES, *users_themes):
             self.register_theme(each)
-        self._complaints = list(complaints)
+        self._complaints = [*complaints, *wrong_themes]
         wanted = (session.theme if session else "") or theme
         if wanted not in self.available_themes:
             self._complaints.append(f"There is no theme '{wanted}'.")
@@ -172,6 +177,7 @@ def run(
     options: SearchOptions | None = None,
     restore: bool = True,
     theme: str = DARK.name,
+    themes: Path | None = None,
     keys: Mapping[str, str] | None = None,
     mouse: bool = True,
     complaints: Sequence[str] = (),
@@ -180,7 +186,7 @@ def run(
     """Show the screen until it is left; the chosen hits, or None. Closes the explorer.
 
     `text` and `mode` win over what is restored from the last session; `first_mode` and `options` are for a start without one.
-    `complaints` are sentences about the configuration. Raises `MgrepError` when there is no terminal, and when the screen ended by a
+    `themes` is the folder of the person's own themes. `complaints` are sentences about the configuration. Raises `MgrepError` when there is no terminal, and when the screen ended by a
     fault: the log has it.
     """
     claim_keyboard()
@@ -190,7 +196,16 @@ def run(
         ask = Ask(text or session.text, mode or session.mode, session.options)
         if text and text != session.text:
             session = replace(session, cursor_path=b"")
-    app = MgrepApp(explorer, ask, theme=theme, keys=keys, session=session, complaints=complaints, debounce_s=debounce_s)
+    app = MgrepApp(
+        explorer,
+        ask,
+        theme=theme,
+        themes=themes,
+        keys=keys,
+        session=session,
+        complaints=complaints,
+        debounce_s=debounce_s,
+    )
     try:
         hits = app.run(mouse=mouse)
         if app.return_code == 0 and app.last_session is not None:

@@ -1,85 +1,17 @@
-"""Our two themes, and the few roles of colour that everything on the screen is drawn with.
+"""The few roles of colour that everything on the screen is drawn with.
 
 Widgets never name a colour: they take a `Palette`, which is made anew when the theme changes. It works from any Textual theme, also from
-those of 16 colours. No role lives by colour alone: matches are bold and underlined, the cursor has a bar, marks have a glyph.
+those of 16 colours, and makes what a theme has too pale readable. No role lives by colour alone: matches are underlined, the cursor has a
+bar, marks have a glyph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.style import Style
 from textual.color import Color, ColorParseError
-from textual.theme import Theme
-
-DARK = Theme(
-    name="mgrep-dark",
-    primary="#7cb7ff",
-    secondary="#5f9ad6",
-    accent="#7cb7ff",
-    warning="#f0b35e",
-    error="#ff7b85",
-    success="#86cf8a",
-    foreground="#dadde3",
-    background="#14161a",
-    surface="#1a1d22",
-    panel="#21252c",
-    dark=True,
-    variables={
-        "mg-muted": "#8c93a1",
-        "mg-faint": "#4a505c",
-        "scrollbar": "#4a505c",
-        "scrollbar-hover": "#8c93a1",
-        "scrollbar-active": "#8c93a1",
-        "border-blurred": "#4a505c",
-        "mg-match": "#ffd166",
-        "mg-match-background": "#3a3320",
-        "mg-cursor-background": "#263244",
-        "mg-keyword": "#c79bf2",
-        "mg-string": "#a3d48c",
-        "mg-comment": "#848c9c",
-        "mg-number": "#f2ab78",
-        "mg-function": "#82bdff",
-        "mg-type": "#74d2c8",
-        "mg-operator": "#b0b8c6",
-        "mg-decorator": "#e2c48a",
-    },
-)
-LIGHT = Theme(
-    name="mgrep-light",
-    primary="#0a5cb0",
-    secondary="#3c7dc0",
-    accent="#0a5cb0",
-    warning="#8f5200",
-    error="#b3202b",
-    success="#256f35",
-    foreground="#23262d",
-    background="#fcfbf8",
-    surface="#f5f3ee",
-    panel="#ebe8e1",
-    dark=False,
-    variables={
-        "mg-muted": "#666b76",
-        "mg-faint": "#b9b7b0",
-        "scrollbar": "#b9b7b0",
-        "scrollbar-hover": "#666b76",
-        "scrollbar-active": "#666b76",
-        "border-blurred": "#b9b7b0",
-        "mg-match": "#7a3e00",
-        "mg-match-background": "#ffe7a3",
-        "mg-cursor-background": "#dde9f7",
-        "mg-keyword": "#7a2db0",
-        "mg-string": "#2b6a2b",
-        "mg-comment": "#6a6f7a",
-        "mg-number": "#964600",
-        "mg-function": "#0a5cb0",
-        "mg-type": "#00666a",
-        "mg-operator": "#4c515c",
-        "mg-decorator": "#7d5a00",
-    },
-)
-OWN_THEMES = (DARK, LIGHT)
 
 # The roles of `text.highlight`, to ours. What is not here is drawn as plain text.
 _SYNTAX = {
@@ -120,10 +52,12 @@ class Palette:
 
     text: Style
     strong: Style
+    quiet: Style  # text that stands behind other text
     muted: Style
     faint: Style
     accent: Style
-    match: Style
+    match: Style  # in the preview, where one looks for it
+    found: Style  # in the list, where it is on every line
     mark: Style
     added: Style
     changed: Style
@@ -137,14 +71,41 @@ class Palette:
     chunk_bar: Style
     chip: Style
     chip_lit: Style
-    selected_text: Style
-    input_cursor: Style
     syntax: Mapping[str, Style]
     heading: Style
 
     def token(self, role: str) -> Style:
         """The style of a token's role; plain text for one that is not known."""
         return self.syntax.get(role, self.text)
+
+
+# The contrasts of WCAG 2: text, and text that may be overlooked.
+TEXT_CONTRAST, DIM_CONTRAST = 4.5, 3.0
+_BLACK, _WHITE = Color(0, 0, 0), Color(255, 255, 255)
+
+
+def contrast(front: Color, back: Color) -> float:
+    """How well one colour is read on another, 1 to 21 (WCAG 2)."""
+    low, high = sorted((_light(front), _light(back)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _light(color: Color) -> float:
+    parts = [part / 255 for part in color.rgb]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def readable(color: Color, beneath: Sequence[Color], least: float) -> Color:
+    """`color`, or the nearest towards black or white that has the contrast `least` on all of `beneath`; where none has, the best."""
+    if all(contrast(color, back) >= least for back in beneath):
+        return color
+    far = max((_BLACK, _WHITE), key=lambda end: min(contrast(end, back) for back in beneath))
+    for step in range(1, 20):
+        nearer = color.blend(far, step / 20)
+        if all(contrast(nearer, back) >= least for back in beneath):
+            return nearer
+    return far
 
 
 def palette_of(variables: Mapping[str, str], *, is_ansi: bool) -> Palette:
@@ -162,14 +123,20 @@ def palette_of(variables: Mapping[str, str], *, is_ansi: bool) -> Palette:
     foreground = color("foreground", Color(220, 220, 220))
     accent = color("accent", foreground)
     warning = color("warning", accent)
-    muted = color("mg-muted", background.blend(foreground, 0.62))
-    faint = color("mg-faint", background.blend(foreground, 0.3))
-    match = color("mg-match", warning)
-    match_background = color("mg-match-background", background.blend(warning, 0.18))
     cursor = color("mg-cursor-background", background.blend(accent, 0.16))
     panel = color("panel", background.blend(foreground, 0.1))
+    match_background = color("mg-match-background", background.blend(warning, 0.18))
+    # All that text can lie on.
+    beneath = (background, color("surface", background), cursor, panel)
+    foreground = readable(foreground, (*beneath, match_background), TEXT_CONTRAST)
+    accent = readable(accent, beneath, TEXT_CONTRAST)
+    quiet = readable(color("mg-quiet", background.blend(foreground, 0.8)), beneath, TEXT_CONTRAST)
+    muted = readable(color("mg-muted", background.blend(foreground, 0.62)), beneath, DIM_CONTRAST)
+    faint = color("mg-faint", background.blend(foreground, 0.3))
+    match = readable(color("mg-match", warning), (*beneath, match_background), TEXT_CONTRAST)
 
     def fore(value: Color, *, bold: bool = False, italic: bool = False, underline: bool = False) -> Style:
+        value = readable(value, beneath, DIM_CONTRAST if value in (muted, faint) or italic else TEXT_CONTRAST)
         return Style(color=value.rich_color, bold=bold or None, italic=italic or None, underline=underline or None)
 
     syntax = {"comment": fore(color("mg-comment", muted), italic=True), "text": fore(foreground)}
@@ -181,9 +148,11 @@ def palette_of(variables: Mapping[str, str], *, is_ansi: bool) -> Palette:
     return Palette(
         text=fore(foreground),
         strong=fore(foreground, bold=True),
-        muted=fore(muted),
-        faint=fore(faint),
+        quiet=fore(quiet),
+        muted=Style(color=muted.rich_color),
+        faint=Style(color=faint.rich_color),
         accent=fore(accent),
+        found=fore(match, underline=True),
         match=Style(color=match.rich_color, bgcolor=match_background.rich_color, bold=True, underline=True),
         mark=fore(accent, bold=True),
         added=fore(color("success", foreground)),
@@ -197,9 +166,9 @@ def palette_of(variables: Mapping[str, str], *, is_ansi: bool) -> Palette:
         cursor_bar=Style(color=accent.rich_color, bgcolor=cursor.rich_color, bold=True),
         chunk_bar=fore(accent),
         chip=Style(color=foreground.rich_color, bgcolor=panel.rich_color),
-        chip_lit=Style(color=background.rich_color, bgcolor=accent.rich_color, bold=True),
-        selected_text=Style(bgcolor=background.blend(accent, 0.35).rich_color),
-        input_cursor=Style(color=background.rich_color, bgcolor=foreground.rich_color),
+        chip_lit=Style(
+            color=readable(background, (accent,), TEXT_CONTRAST).rich_color, bgcolor=accent.rich_color, bold=True
+        ),
         syntax={name: syntax[role] for name, role in _SYNTAX.items()},
         heading=syntax["heading"],
     )
@@ -225,9 +194,11 @@ def _ansi_palette(variables: Mapping[str, str]) -> Palette:
     return Palette(
         text=plain,
         strong=ansi("ansi_default", bold=True),
+        quiet=plain,
         muted=Style(dim=True),
         faint=Style(dim=True),
         accent=ansi(accent),
+        found=ansi(role("warning", "ansi_yellow"), underline=True),
         match=ansi(role("warning", "ansi_yellow"), bold=True, underline=True),
         mark=ansi(accent, bold=True),
         added=ansi("ansi_green"),
@@ -242,8 +213,6 @@ def _ansi_palette(variables: Mapping[str, str]) -> Palette:
         chunk_bar=ansi(accent),
         chip=Style(underline=True),
         chip_lit=Style(reverse=True),
-        selected_text=Style(reverse=True),
-        input_cursor=Style(reverse=True),
         syntax={name: syntax[role] for name, role in _SYNTAX.items()},
         heading=syntax["heading"],
     )

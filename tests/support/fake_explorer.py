@@ -412,6 +412,9 @@ class FakeExplorer:
         if not self.past or self.past[-1] != query:
             self.past.append(query)
 
+    def is_first_start(self) -> bool:
+        return not self.past and self.session is None
+
     def load_session(self) -> Session | None:
         return self.session
 

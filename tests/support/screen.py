@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from textual.pilot import Pilot
 
@@ -86,6 +87,7 @@ def make_app(
     mode: Mode = Mode.SEMANTIC,
     *,
     theme: str = "mgrep-dark",
+    themes: Path | None = None,
     keys: dict[str, str] | None = None,
     session: Session | None = None,
     debounce_s: float = 0.0,
@@ -94,6 +96,7 @@ def make_app(
         explorer or FakeExplorer(),
         Ask(text, mode),
         theme=theme,
+        themes=themes,
         keys=keys,
         session=session,
         debounce_s=debounce_s,
@@ -111,11 +114,12 @@ async def running(
     keys: dict[str, str] | None = None,
     session: Session | None = None,
     theme: str = "mgrep-dark",
+    themes: Path | None = None,
     debounce_s: float = 0.0,
 ) -> AsyncIterator[Screen]:
     """The program on a screen of `size`, settled."""
     explorer = explorer or FakeExplorer()
-    app = make_app(explorer, text, mode, keys=keys, session=session, theme=theme, debounce_s=debounce_s)
+    app = make_app(explorer, text, mode, keys=keys, session=session, theme=theme, themes=themes, debounce_s=debounce_s)
     async with app.run_test(size=size, notifications=True) as pilot:
         screen = Screen(app, pilot, explorer)
         await settle_start(screen)

@@ -83,7 +83,8 @@ async def test_a_session_is_restored() -> None:
 
 async def test_the_search_word_does_not_depend_on_colour() -> None:
     """Matches are underlined, the cursor has a bar, marks have a glyph."""
-    from mgrep_tui.ui.theme import DARK, LIGHT, palette_of
+    from mgrep_tui.ui.own_themes import DARK, LIGHT
+    from mgrep_tui.ui.theme import palette_of
 
     for theme in (DARK, LIGHT):
         palette = palette_of({**theme.to_color_system().generate(), **theme.variables}, is_ansi=False)
