@@ -15,6 +15,8 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+import threading
+import weakref
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,6 +83,19 @@ def _unit(vectors: Vectors) -> Vectors:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = vectors / np.maximum(norms, np.float32(1e-12))
     return unit
+
+
+_shared: weakref.WeakValueDictionary[str, StaticModel] = weakref.WeakValueDictionary()
+_loading = threading.Lock()
+
+
+def shared_static() -> StaticModel:
+    """The weights that came with the program, once for all roots that are open. Raises `ModelError` as `load_static`."""
+    with _loading:
+        model = _shared.get("")
+        if model is None:
+            model = _shared[""] = load_static()
+        return model
 
 
 def load_static(folder: Path = WEIGHTS) -> StaticModel:

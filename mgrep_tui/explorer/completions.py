@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from mgrep_tui.errors import IndexDamagedError
@@ -15,20 +17,47 @@ LIMIT = 50
 STATES = ("dirty", "untracked", "test", "generated", "vendored")
 CASES = ("yes", "no", "auto")
 KINDS = ("function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant", "section")
-KEYS = ("lang:", "path:", "sym:", "class:", "kind:", "is:", "case:")
+KEYS = ("lang:", "path:", "repo:", "sym:", "class:", "kind:", "is:", "case:")
 
 
-def completions_of(prefix: str, catalog: Catalog | None) -> tuple[str, ...]:
-    """At most `LIMIT` whole words that begin as `prefix` does, the likeliest first. A leading `-` is kept."""
+def completions_of(prefix: str, catalog: Catalog | None, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """At most `LIMIT` whole words that begin as `prefix` does, likeliest first. A leading `-` is kept. `names` are those of the root."""
     dash = "-" if prefix.startswith("-") else ""
     key, colon, value = prefix.removeprefix("-").partition(":")
     if not colon:
         return tuple(dash + name for name in KEYS if name.startswith(key))
+    if key == "repo":
+        return tuple(f"{dash}repo:{_quoted(name)}" for name in names if value.lower() in name.lower())
     try:
         values = _values(key, value, catalog)
     except IndexDamagedError:
         values = ()
     return tuple(f"{dash}{key}:{_quoted(found)}" for found in values[:LIMIT])
+
+
+def united_completions(
+    prefix: str, labels: Sequence[str], askers: Sequence[Callable[[str], tuple[str, ...]]]
+) -> tuple[str, ...]:
+    """As `completions_of` over several roots: their names for `repo:`, folders that begin with a root's name, and what each root offers,
+    taken in turns."""
+    dash = "-" if prefix.startswith("-") else ""
+    key, colon, value = prefix.removeprefix("-").partition(":")
+    if colon and key == "repo":
+        return tuple(f"{dash}repo:{_quoted(label)}" for label in labels if value.lower() in label.lower())[:LIMIT]
+    found: dict[str, None] = {}
+    if colon and key in ("path", "file"):
+        label, slash, rest = value.partition("/")
+        if not slash:
+            found |= {f"{dash}{key}:{_quoted(name + '/**')}": None for name in labels if name.startswith(value)}
+        elif label in labels:
+            for word in askers[labels.index(label)](f"{dash}{key}:{rest}"):
+                start, _, own = word.partition(":")
+                found[f"{start}:{_quoted(label + '/' + own.strip(chr(34)))}"] = None
+            return tuple(found)[:LIMIT]
+    answers = [ask(prefix) for ask in askers]
+    for turn in zip_longest(*answers):
+        found |= {word: None for word in turn if word is not None}
+    return tuple(found)[:LIMIT]
 
 
 def _values(key: str, value: str, catalog: Catalog | None) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
 from mgrep_tui.explorer.completions import completions_of
 from mgrep_tui.explorer.protocol import SearchOptions
+from mgrep_tui.explorer.shared import SharedModels
 from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.worker import IndexWorker
@@ -26,6 +27,7 @@ from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.search.filters import ChunkFacts, FileFacts
 from mgrep_tui.search.query import Query, parse
 from mgrep_tui.search.regex import RegexEngine
+from mgrep_tui.search.scope import Scope, scoped
 from mgrep_tui.search.work import Lines
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.settings.paths import Folders
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     # What regex mode does not need is imported where it is used.
     from mgrep_tui.embedding.deep import DeepTier
     from mgrep_tui.search.semantic import SemanticEngine
+    from mgrep_tui.search.semantic_several import Part
 
 # A variant of a query is counted up to here, and not for longer: it is an offer, not an answer.
 COUNT_LIMIT = 999
@@ -57,8 +60,20 @@ class OpenIndex(Protocol):
 class Engines:
     """Everything of one root that is open. Methods may be called from any thread unless they say otherwise."""
 
-    def __init__(self, root: Root, settings: Settings, folders: Folders, *, semantic: bool, watch: bool) -> None:
+    def __init__(
+        self,
+        root: Root,
+        settings: Settings,
+        folders: Folders,
+        *,
+        semantic: bool,
+        watch: bool,
+        scope: Scope,
+        shared: SharedModels,
+    ) -> None:
         self._root = root
+        self._scope = scope
+        self._shared = shared
         self._settings = settings
         self._folders = folders
         self._semantic_wanted = semantic
@@ -77,14 +92,9 @@ class Engines:
             self._make_semantic()
 
     def _make_semantic(self) -> SemanticEngine:
-        from mgrep_tui.embedding.cache import EmbeddingCache
-        from mgrep_tui.embedding.deep import DeepTier
         from mgrep_tui.search.semantic import SemanticEngine
 
-        cache = EmbeddingCache(
-            self._folders.shared / "embeddings.sqlite3", self._settings.index.embedding_cache_mb * 1_000_000
-        )
-        self._deep = DeepTier(self._settings.semantic, cache, on_change=self._announce)
+        self._deep = self._shared.deep(self._announce)
         self._meaning = SemanticEngine(self._root, self._settings, self._deep, self._git_sets)
         return self._meaning
 
@@ -109,7 +119,7 @@ class Engines:
         """Stop everything, within a quarter of a second."""
         self._closed.cancel()
         if self._deep is not None:
-            self._deep.close()
+            self._shared.leave(self._announce)
         if self._worker is not None:
             self._worker.stop()
 
@@ -159,7 +169,10 @@ class Engines:
         checks_disk: bool = True,
     ) -> Outcome:
         """Search in the calling thread. Without `checks_disk` the index is believed as it is now. Raises `MgrepError` and `Cancelled`."""
-        query = parse(text, mode, case=options.case, is_literal=options.literal, is_word=options.word)
+        whole = parse(text, mode, case=options.case, is_literal=options.literal, is_word=options.word)
+        query = scoped(whole, self._scope)
+        if query is None:
+            return Outcome(engine="index", is_verified=True)
         if mode is Mode.REGEX and options.like is None:
             return self._find(query, options, sink, cancel, limit, is_exhaustive, checks_disk)
         view = self._opened.semantic()
@@ -168,6 +181,19 @@ class Engines:
         if options.like is not None and options.like.chunk_id is not None:
             return meaning.like(options.like.chunk_id, query, view, sink, cancel, limit=most)
         return meaning.search(query, view, sink, cancel, ratio=options.ratio, tier=tier, limit=most)
+
+    def part(self, text: str, options: SearchOptions, label: str) -> Part | None:
+        """This root for a search by meaning over several; None when the query leaves it out. Raises `MgrepError`."""
+        from mgrep_tui.search.semantic_several import Part
+
+        query = scoped(parse(text, Mode.SEMANTIC, case=options.case), self._scope)
+        if query is None:
+            return None
+        return Part(label, self._meaning or self._make_semantic(), query, self._opened.semantic())
+
+    @property
+    def deep(self) -> DeepTier | None:
+        return self._deep
 
     def _find(
         self,
@@ -268,7 +294,7 @@ class Engines:
         return tuple(Symbol(row.name, row.kind, row.container, row.first_line, row.last_line) for row in rows)
 
     def completions(self, prefix: str) -> tuple[str, ...]:
-        return completions_of(prefix, self._opened.semantic().catalog)
+        return completions_of(prefix, self._opened.semantic().catalog, self._scope.names)
 
     def nearest_symbol(self, word: str) -> str:
         """The name in the symbol table that is most like `word`; empty when none is near, or when the word is a name itself."""

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.editor import presets
-from mgrep_tui.editor.launch import find_program
 from mgrep_tui.errors import Cancelled, MgrepError, QueryError
 from mgrep_tui.explorer.memory import Memory
+from mgrep_tui.explorer.opening import editor_command
 from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.shared import SharedModels
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health, Hit, IndexState, Mode, Outcome, Sink, Skip
 from mgrep_tui.settings.config import Settings
@@ -30,9 +33,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 OPEN_TIMEOUT_S = 30.0
+LOOK_S = 0.02
 
 
-class _Running:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a root stands among several: see `search.scope.Scope`, whose words these are."""
+
+    known: frozenset[str] = frozenset()
+    prefix: bytes = b""
+    nested: tuple[bytes, ...] = ()
+
+
+class Running:
     """A search in its thread."""
 
     def __init__(self, token: CancelToken) -> None:
@@ -54,15 +67,22 @@ class LocalExplorer:
         *,
         semantic: bool = True,
         watch: bool = True,
+        names: Sequence[str] = (),
+        shared: SharedModels | None = None,
     ) -> None:
-        self.root_label = root.path.name or str(root.path)
+        """`names` are what `repo:` may call this root, when that is more than the folder's name; the first is its label."""
+        self.root_label = names[0] if names else root.path.name or str(root.path)
+        self.names = tuple(names) or (self.root_label,)
+        self.folder = root.path
+        self.place = Place()
+        self._shared = shared or SharedModels(settings, folders)
         self._root = root
         self._settings = settings
         self._folders = folders
         self._environ = environ
         self._semantic = semantic
         self._watch = watch and settings.index.watch
-        self._memory = Memory(folders, root.path)
+        self._memory = Memory(folders.state / "history.jsonl", folders.session_of(root.path))
         self._closed = CancelToken()
         self._opened = threading.Event()
         self._engines: Engines | None = None
@@ -87,8 +107,17 @@ class LocalExplorer:
         try:
             # Here, not at the top: these bring numpy, re2 and the index along, and the first paint comes before them.
             from mgrep_tui.explorer.engines import Engines
+            from mgrep_tui.search.scope import Scope
 
-            engines = Engines(self._root, self._settings, self._folders, semantic=self._semantic, watch=self._watch)
+            engines = Engines(
+                self._root,
+                self._settings,
+                self._folders,
+                semantic=self._semantic,
+                watch=self._watch,
+                scope=Scope(self.names, self.place.known, self.place.prefix, self.place.nested),
+                shared=self._shared,
+            )
             engines.open(works=works, on_change=self._changed)
             self._engines = engines
         except MgrepError as error:
@@ -114,6 +143,20 @@ class LocalExplorer:
             if self._engines is not None and not self._is_closed:
                 self._is_closed = True
                 self._engines.close()
+
+    @property
+    def is_opened(self) -> bool:
+        """Whether opening has ended, well or not."""
+        return self._opened.is_set()
+
+    def engines(self, cancel: CancelToken, patience_s: float) -> Engines:
+        """What is behind it, waiting for it so long. Raises `MgrepError` and `Cancelled`."""
+        until = time.monotonic() + patience_s
+        while not self._opened.wait(LOOK_S) and time.monotonic() < until:
+            cancel.check()
+        if not self._opened.is_set():
+            raise MgrepError("it is still being opened.")
+        return self._parts()
 
     def _parts(self) -> Engines:
         if not self._opened.wait(OPEN_TIMEOUT_S):
@@ -159,9 +202,7 @@ class LocalExplorer:
 
     # --- search
 
-    def search(
-        self, text: str, mode: Mode, epoch: int, sink: Sink, options: SearchOptions, on_done: OnDone
-    ) -> _Running:
+    def search(self, text: str, mode: Mode, epoch: int, sink: Sink, options: SearchOptions, on_done: OnDone) -> Running:
         token = CancelToken()
         with self._lock:
             self._searches.add(token)
@@ -184,7 +225,7 @@ class LocalExplorer:
             on_done(outcome, error)
 
         threading.Thread(target=run, name=f"search-{epoch}", daemon=True).start()
-        return _Running(token)
+        return Running(token)
 
     def answer(
         self,
@@ -262,10 +303,8 @@ class LocalExplorer:
         return rich_preview(self._root, plain, line, symbols)
 
     def open_command(self, hits: Sequence[Hit]) -> EditorCommand:
-        words = presets.choose(self._settings.editor.command, self._environ)
         places = [presets.Place(self._root.absolute(hit.path), hit.line + 1, hit.column + 1) for hit in hits]
-        command = find_program(presets.command_for(words, places))
-        return EditorCommand(command.argv, command.is_terminal, command.name, self._root.path)
+        return editor_command(places, self._settings, self._environ, self._root.path)
 
     def permalink(self, hit: Hit) -> str:
         from mgrep_tui.explorer.permalink import permalink

@@ -9,18 +9,17 @@ from typing import TypeVar
 from mgrep_tui.explorer.protocol import SearchOptions, Session
 from mgrep_tui.model import Mode
 from mgrep_tui.settings import state
-from mgrep_tui.settings.paths import Folders
 from mgrep_tui.settings.state import PastQuery
 
 T = TypeVar("T", str, bool, int, float)
 
 
 class Memory:
-    """The history of all roots and the session of one; to be used from one thread."""
+    """The history of all roots and the session of one, or of several that are open together; to be used from one thread."""
 
-    def __init__(self, folders: Folders, root: Path) -> None:
-        self._history_file = folders.state / "history.jsonl"
-        self._session_file = folders.session_of(root)
+    def __init__(self, history_file: Path, session_file: Path) -> None:
+        self._history_file = history_file
+        self._session_file = session_file
 
     def history(self) -> Sequence[PastQuery]:
         return state.load_history(self._history_file)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mgrep_tui.corpus import git
 from mgrep_tui.corpus.root import Root
-from mgrep_tui.embedding.static import StaticModel, load_static
+from mgrep_tui.embedding.static import StaticModel, shared_static
 from mgrep_tui.errors import IndexDamagedError, MgrepError, ModelError
 from mgrep_tui.index import manifest as manifests
 from mgrep_tui.index.catalog import Catalog
@@ -57,7 +57,7 @@ class AsIs:
 
     def _open_semantic(self) -> None:
         with self._noting():
-            self._model = load_static()
+            self._model = shared_static()
         with self._noting():
             if (self.folder / KEYWORDS / "meta.json").exists():
                 check_keywords(self.folder / KEYWORDS)

@@ -54,11 +54,11 @@ def test_fields_of_other_types_take_their_defaults(found: dict[str, object]) -> 
 def test_the_disk_keeps_history_and_session(tmp_path: Path) -> None:
     """FAULTS J1: a cursor on a file whose name is not UTF-8 survives the restart."""
     folders = user_folders({"MGREP_TUI_HOME": str(tmp_path)})
-    memory = Memory(folders, Path("/r"))
+    memory = Memory(folders.state / "history.jsonl", folders.session_of(Path("/r")))
     assert memory.load_session() is None
     session = Session(text="a\ud800", mode=Mode.REGEX, cursor_path=b"caf\xe9.py")
     memory.save_session(session)
     memory.remember(PastQuery("x", Mode.SEMANTIC))
-    again = Memory(folders, Path("/r"))
+    again = Memory(folders.state / "history.jsonl", folders.session_of(Path("/r")))
     assert again.load_session() == session
     assert list(again.history()) == [PastQuery("x", Mode.SEMANTIC)]

@@ -1,0 +1,94 @@
+"""The health of several roots as one panel: counts added, the state of the one that needs most attention, and a line for each root."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from mgrep_tui.model import Health, IndexState
+
+# The first that any root is in is the state of all.
+_ORDER = (
+    IndexState.INDEXING,
+    IndexState.OPENING,
+    IndexState.PAUSED,
+    IndexState.READ_ONLY,
+    IndexState.READY,
+    IndexState.BROKEN,
+)
+EVENTS = 6
+
+
+def united_health(labels: Sequence[str], healths: Sequence[Health]) -> Health:
+    """One health of all. One broken root among others is said, and does not make all of them broken. Pure."""
+    states = {health.state for health in healths}
+    state = next((state for state in _ORDER if state in states), IndexState.READY)
+    busy = [
+        (label, health) for label, health in zip(labels, healths, strict=True) if health.state is state and health.phase
+    ]
+    phase = f"{busy[0][0]}: {busy[0][1].phase}" if busy else ""
+    if len(busy) > 1:
+        phase += f", and {len(busy) - 1} more"
+    troubles = [
+        f"{label}: {health.last_error}" for label, health in zip(labels, healths, strict=True) if health.last_error
+    ]
+    etas = [health.eta_s for health in healths if health.eta_s is not None]
+    checks = [health.checked_at for health in healths if health.checked_at is not None]
+    watchers = list(dict.fromkeys(health.watcher for health in healths if health.watcher))
+    unwatched = [watcher for watcher in watchers if not watcher.startswith("watching")]
+    lines = tuple((label, _line(health)) for label, health in zip(labels, healths, strict=True))
+    return Health(
+        state=state,
+        phase=phase,
+        root=", ".join(health.root for health in healths),
+        files_seen=sum(health.files_seen for health in healths),
+        files_total=sum(health.files_total for health in healths),
+        files_indexed=sum(health.files_indexed for health in healths),
+        files_chunked=sum(health.files_chunked for health in healths),
+        files_pending=sum(health.files_pending for health in healths),
+        skipped=_added(health.skipped for health in healths),
+        chunks=sum(health.chunks for health in healths),
+        vectors=sum(health.vectors for health in healths),
+        deep_vectors=sum(health.deep_vectors for health in healths),
+        rate_per_s=sum(health.rate_per_s for health in healths),
+        eta_s=max(etas, default=None),
+        regex_ready=all(health.regex_ready for health in healths),
+        keywords_ready=all(health.keywords_ready for health in healths),
+        watcher=(unwatched or watchers or ["off"])[0],
+        checked_at=min(checks, default=None),
+        dirty=sum(health.dirty for health in healths),
+        generation=max((health.generation for health in healths), default=0),
+        text_bytes=sum(health.text_bytes for health in healths),
+        index_bytes=_added(health.index_bytes for health in healths),
+        models=tuple(dict(pair for health in healths for pair in health.models).items()),
+        last_error=" ".join(troubles),
+        events=tuple(
+            f"{label}: {event}"
+            for label, health in zip(labels, healths, strict=True)
+            for event in health.events[: max(1, EVENTS // len(healths))]
+        ),
+        metrics=lines,
+        languages=_added(health.languages for health in healths),
+    )
+
+
+def _line(health: Health) -> str:
+    """One root in a line: `ready · 83 files · main 4f3c2b1a`."""
+    parts = [health.state.value]
+    if health.files_total or health.files_seen:
+        parts.append(f"{health.files_total or health.files_seen:,} files")
+    if health.branch or health.commit:
+        parts.append(f"{health.branch} {health.commit[:8]}".strip())
+    if health.phase:
+        parts.append(health.phase)
+    if health.last_error:
+        parts.append(health.last_error)
+    return " · ".join(parts)
+
+
+def _added(tables: Iterable[Iterable[tuple[str, int]]]) -> tuple[tuple[str, int], ...]:
+    """Counts by name, the highest first."""
+    total: Counter[str] = Counter()
+    for table in tables:
+        total.update(dict(table))
+    return tuple(total.most_common())
