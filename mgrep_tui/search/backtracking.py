@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mgrep_tui.errors import MgrepError, QueryError
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.search.buffers import LineMatch, by_first_line
+from mgrep_tui.search.buffers import Buffer, FoundLines, LineMatch, by_first_line
 from mgrep_tui.search.child import Child
 from mgrep_tui.search.pattern_parser import Parsed
 
@@ -30,6 +30,7 @@ class BacktrackingMatcher:
     plan_pattern: str
     is_serial = True
     lists_chunks = False
+    can_join = False
 
     def __init__(
         self,
@@ -106,6 +107,10 @@ class BacktrackingMatcher:
         if self.is_multiline:
             return by_first_line(buffer, found[0][3], limit) if found else []
         return [(first_line + line, begin, end, spans) for line, begin, end, spans in found[:limit]]
+
+    def lines_in(self, buffer: Buffer, length: int, *, is_ascii: bool, limit: int = 1 << 60) -> FoundLines | None:
+        """There is no quick way."""
+        return None
 
     def text_of(self, content: bytes) -> bytes:
         """A file's content as this pattern sees it."""

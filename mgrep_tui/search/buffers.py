@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
+import numpy as np
 import re2
 from re2 import _re2
 
 from mgrep_tui.errors import QueryError
-from mgrep_tui.search.pattern_printer import char_text
 
+Buffer = bytes | bytearray
 Span = tuple[int, int]
 LineMatch = tuple[int, int, int, list[Span]]
 """A line's number, its start and end in the buffer, and the spans in it, which are offsets into the buffer. Bytes all."""
 
-Finder = Callable[[bytes, int], int]
-
 MAX_SPANS = 200
 """More spans in one line are not told apart: the last runs no further. A line of a million matches is not looked through for all."""
 MAX_MISSES = 12
-"""Lines of one buffer that hold the literal but do not match before it is matched as a whole after all: about what that costs."""
+MISS_BYTES = 1500
+"""A line that holds the text but does not match costs what RE2 needs for so many bytes. After so many such lines, and so many more than
+the bytes so far are worth, the rest of the buffer is matched as a whole after all."""
 MAX_MEMORY_BYTES = 64 << 20
 
 UNANCHORED = _re2.RE2.Anchor.UNANCHORED
@@ -52,82 +54,102 @@ def compile_re2(source: str, folds: bool, takes_newline: bool, *, is_ascii: bool
     return compiled
 
 
-def scan(pattern: _re2.RE2, buffer: bytes, line: int, limit: int) -> list[LineMatch]:
-    """All lines with a match, by a pattern that needs no second look. The innermost loop of the program: calls are its cost."""
+@dataclass(slots=True)
+class FoundLines:
+    """The lines of a buffer with a match, in order, as columns: where each begins and ends, and its spans. Bytes of the buffer all."""
+
+    begins: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    spans: list[list[Span]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+
+def find_text(literal: bytes, haystack: Buffer, buffer: Buffer, length: int, limit: int) -> FoundLines:
+    """All lines with a text, in the first `length` bytes. `haystack` is the buffer, or its copy in lower case when case does not count:
+    calls of `bytes.find` cost a fifth of calls of RE2."""
+    find = haystack.find
+    find_end, rfind = buffer.find, buffer.rfind
+    size = len(literal)
+    found = FoundLines()
+    begins, ends, all_lines = found.begins, found.ends, found.spans
+    position = 0
+    start = find(literal, 0, length)
+    while start >= 0:
+        line_end = find_end(b"\n", start + size, length)
+        if line_end < 0:
+            line_end = length
+        begins.append(rfind(b"\n", position, start) + 1 or position)
+        ends.append(line_end)
+        spans = [(start, start + size)]
+        all_lines.append(spans)
+        start = find(literal, start + size, length)
+        while 0 <= start < line_end:
+            if len(spans) == MAX_SPANS:
+                start = find(literal, line_end, length)
+                break
+            spans.append((start, start + size))
+            start = find(literal, start + size, length)
+        if len(begins) >= limit:
+            break
+        position = line_end + 1
+    return found
+
+
+def find_pattern(pattern: _re2.RE2, buffer: Buffer, length: int, limit: int) -> FoundLines:
+    """The same for a pattern that needs no second look."""
+    return _find_from(pattern, buffer, 0, length, limit, FoundLines())
+
+
+def _find_from(
+    pattern: _re2.RE2, buffer: Buffer, position: int, length: int, limit: int, found: FoundLines
+) -> FoundLines:
     match = pattern.Match
-    find, rfind, count = buffer.find, buffer.rfind, buffer.count
-    length = len(buffer)
-    found: list[LineMatch] = []
-    position = counted = 0
-    while position < length:
+    find, rfind = buffer.find, buffer.rfind
+    begins, ends, all_lines = found.begins, found.ends, found.spans
+    while position < length and len(begins) < limit:
         span = match(UNANCHORED, buffer, position, length)[0]
         start, end = span
         if start < 0:
             break
-        begin = rfind(b"\n", counted, start) + 1 or counted
-        line_end = find(b"\n", end)
+        line_end = find(b"\n", end, length)
         if line_end < 0:
             line_end = length
-        line += count(b"\n", counted, begin)
+        begins.append(rfind(b"\n", position, start) + 1 or position)
+        ends.append(line_end)
         spans = [span]
+        all_lines.append(spans)
         while end < line_end and len(spans) < MAX_SPANS:
             span = match(UNANCHORED, buffer, end, line_end)[0]
             if span[0] < 0:
                 break
             spans.append(span)
             end = span[1]
-        found.append((line, begin, line_end, spans))
-        if len(found) >= limit:
-            break
-        line += 1
-        position = counted = line_end + 1
+        position = line_end + 1
     return found
 
 
-def scan_literal(literal: bytes, haystack: bytes, buffer: bytes, line: int, limit: int) -> list[LineMatch]:
-    """As `scan`, for a pattern that is a text. `haystack` is the buffer, or its copy in lower case when case does not count: calls of
-    `bytes.find` cost a fifth of calls of RE2."""
-    find = haystack.find
-    find_end, rfind, count = buffer.find, buffer.rfind, buffer.count
-    size, length = len(literal), len(buffer)
-    found: list[LineMatch] = []
-    counted = 0
-    start = find(literal)
-    while start >= 0:
-        begin = rfind(b"\n", counted, start) + 1 or counted
-        line_end = find_end(b"\n", start + size)
-        if line_end < 0:
-            line_end = length
-        line += count(b"\n", counted, begin)
-        spans = [(start, start + size)]
-        start = find(literal, start + size)
-        while 0 <= start < line_end:
-            if len(spans) == MAX_SPANS:
-                start = find(literal, line_end)
-                break
-            spans.append((start, start + size))
-            start = find(literal, start + size)
-        found.append((line, begin, line_end, spans))
-        if len(found) >= limit:
-            break
-        line += 1
-        counted = line_end + 1
-    return found
+def find_by_texts(
+    pattern: _re2.RE2, texts: Sequence[bytes], haystack: Buffer, buffer: Buffer, length: int, limit: int
+) -> FoundLines:
+    """As `find_pattern`, for a pattern whose every match holds one of some texts: only their lines are matched, while these mostly match.
 
-
-def scan_by_literal(pattern: _re2.RE2, find_literal: Finder, buffer: bytes, line: int, limit: int) -> list[LineMatch]:
-    """As `_scan`, for a pattern whose every match holds a literal: only its lines are matched, while they mostly match."""
+    `haystack` as for `find_text`.
+    """
     match = pattern.Match
-    find, rfind, count = buffer.find, buffer.rfind, buffer.count
-    length = len(buffer)
-    found: list[LineMatch] = []
-    position = counted = misses = 0
-    while position < length:
-        place = find_literal(buffer, position)
+    find_text_at = haystack.find
+    find, rfind = buffer.find, buffer.rfind
+    found = FoundLines()
+    begins, ends, all_lines = found.begins, found.ends, found.spans
+    position = misses = 0
+    nexts = [find_text_at(text, 0, length) for text in texts]
+    while True:
+        place = max(nexts) if len(nexts) == 1 else min([at for at in nexts if at >= 0], default=-1)
         if place < 0:
-            break
+            return found
         begin = rfind(b"\n", position, place) + 1 or position
-        line_end = find(b"\n", place)
+        line_end = find(b"\n", place, length)
         if line_end < 0:
             line_end = length
         end = begin
@@ -138,34 +160,40 @@ def scan_by_literal(pattern: _re2.RE2, find_literal: Finder, buffer: bytes, line
                 break
             spans.append(span)
             end = span[1]
+        position = line_end + 1
         if spans:
-            line += count(b"\n", counted, begin)
-            counted = begin
-            found.append((line, begin, line_end, spans))
-            if len(found) >= limit:
-                break
+            begins.append(begin)
+            ends.append(line_end)
+            all_lines.append(spans)
+            if len(begins) >= limit:
+                return found
         else:
             misses += 1
-            if misses == MAX_MISSES:
-                position = min(line_end + 1, length)
-                line += count(b"\n", counted, position)
-                rest = scan(pattern, buffer[position:], line, limit - len(found))
-                moved = [
-                    (number, b + position, e + position, [(x + position, y + position) for x, y in spans])
-                    for number, b, e, spans in rest
-                ]
-                return found + moved
-        position = line_end + 1
-    return found
+            if misses * MISS_BYTES > position + MAX_MISSES * MISS_BYTES:
+                return _find_from(pattern, buffer, position, length, limit, found)
+        for number, at in enumerate(nexts):
+            if 0 <= at < position:
+                nexts[number] = find_text_at(texts[number], position, length)
 
 
-def literal_finder(text: str, folds: bool) -> Finder:
-    """The next place of an ASCII text in an ASCII buffer."""
-    raw = text.encode()
-    if not folds or raw.lower() == raw.upper():
-        return lambda buffer, start: buffer.find(raw, start)
-    pattern = compile_re2("".join(char_text(code) for code in raw), True, False, is_ascii=True)
-    return lambda buffer, start: pattern.Match(UNANCHORED, buffer, start, len(buffer))[0][0]
+def lowered(buffer: Buffer, length: int) -> bytes:
+    """The first `length` bytes with `A` to `Z` in lower case."""
+    codes = np.frombuffer(buffer, np.uint8, length)
+    is_upper = codes - np.uint8(ord("A")) < 26
+    lower: bytes = (codes | (is_upper.view(np.uint8) << np.uint8(5))).tobytes()
+    return lower
+
+
+def numbered(buffer: Buffer, line: int, found: FoundLines) -> list[LineMatch]:
+    """The lines with their numbers, of which the buffer's first has the number `line`."""
+    count = buffer.count
+    counted = 0
+    numbered_lines: list[LineMatch] = []
+    for begin, end, spans in zip(found.begins, found.ends, found.spans, strict=True):
+        line += count(b"\n", counted, begin)
+        counted = begin
+        numbered_lines.append((line, begin, end, spans))
+    return numbered_lines
 
 
 def all_spans(pattern: _re2.RE2, text: bytes, limit: int = MAX_SPANS) -> list[Span]:

@@ -1,71 +1,140 @@
-"""A line that matches becomes a hit: bytes become characters, and of a very long line a window stays."""
+"""A line that matches becomes a row, a row that somebody looks at becomes a hit.
+
+A search finds more lines than anybody looks at. So it keeps a line as a `Row`, a plain tuple that costs a tenth of a `Hit` and can go from
+one process to another, and whoever asks for a hit has it made then.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
 
-from mgrep_tui.corpus.decode import decode_line
-from mgrep_tui.model import Hit, Span
-from mgrep_tui.search.buffers import LineMatch
-from mgrep_tui.search.filters import FileFacts
-from mgrep_tui.search.rank import FileRank, rank_line
+from mgrep_tui.model import Hit, Signal, Span
+from mgrep_tui.search.buffers import Buffer, LineMatch
+from mgrep_tui.search.rank import RANKS, FileRank, rank_line
+from mgrep_tui.text.languages import language_of
+
+Row = tuple[Any, ...]
+"""A line: its number, its text, its spans as pairs of characters, the number of its rank (-1 for none); and for a long one, or a match over
+several lines, also the last line, the column and the offset of the text in the line."""
 
 WINDOW_CHARS = 1000
 """What a hit shows of a line that is longer than `LONG_BYTES`: enough for the widest screen and for `--json`."""
 LEAD_CHARS = 200
 LONG_BYTES = 4 * WINDOW_CHARS
+UNRANKED = -1
 
 
-def hits_of(facts: FileFacts, found: Sequence[tuple[bytes, list[LineMatch]]], file_rank: FileRank | None) -> list[Hit]:
-    """The hits of one file, by line. `found` are its parts with the lines that match in them; without `file_rank` nothing is ranked.
-
-    Bytes that are not UTF-8 show as U+FFFD.
-    """
-    return [_hit(facts, buffer, match, file_rank) for buffer, lines in found for match in lines]
-
-
-def _hit(facts: FileFacts, buffer: bytes, match: LineMatch, file_rank: FileRank | None) -> Hit:
+def row_of(buffer: Buffer, match: LineMatch, is_ranked: bool) -> Row:
+    """The row of a line of a buffer. Bytes that are not UTF-8 show as U+FFFD."""
     line, begin, end, spans = match
     last_line = line
     if spans[-1][1] > end:
         last_line = line + buffer.count(b"\n", end, spans[-1][1] - 1)
     if end > begin and buffer[end - 1] == 13:
         end -= 1
-    offset = 0
-    is_squeezed = end - begin > LONG_BYTES
-    if is_squeezed:
+    if end - begin > LONG_BYTES:
         text, offset, column, places = _window(buffer, begin, end, spans)
+        number = rank_line(text, places, is_squeezed=True).number if is_ranked else UNRANKED
+        return line, text, places, number, last_line, column, offset
+    raw = buffer[begin:end]
+    text = _decoded(raw)
+    length = len(text)
+    if length == end - begin:
+        places = [(start - begin, min(finish, end) - begin) for start, finish in spans]
     else:
-        raw = buffer[begin:end]
-        text = decode_line(raw)
-        length = len(text)
-        if length == end - begin:
-            places = [(start - begin, min(finish, end) - begin) for start, finish in spans]
-        else:
-            places = [
-                (_chars(raw, 0, start - begin), min(_chars(raw, 0, finish - begin), length)) for start, finish in spans
-            ]
-        column = places[0][0]
-    shown = tuple([Span(start, finish) for start, finish in places if start < finish])
-    if file_rank is None:
-        return Hit(facts.path, line, column, text, shown, line, last_line, 0.0, "", "", "", facts.language, (), offset)
-    rank = rank_line(text, places, is_squeezed=is_squeezed)
-    score = rank.score + file_rank.score
-    signals = rank.signals + file_rank.signals
-    return Hit(
-        facts.path, line, column, text, shown, line, last_line, score, "", "", "", facts.language, signals, offset
-    )
+        places = [
+            (_chars(raw, 0, start - begin), min(_chars(raw, 0, finish - begin), length)) for start, finish in spans
+        ]
+    number = rank_line(text, places).number if is_ranked else UNRANKED
+    if last_line == line:
+        return line, text, places, number
+    return line, text, places, number, last_line, places[0][0], 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """A file's rows in the order in which they are shown, and its score. Without `rank` nothing is ranked."""
+
+    path: bytes
+    score: float
+    rows: Sequence[Row]
+    rank: FileRank | None = None
+
+    def hit(self, number: int) -> Hit:
+        """The hit of a row."""
+        line, text, places, rank_number, *rest = self.rows[number]
+        last_line, column, offset = rest or (line, places[0][0], 0)
+        score = 0.0
+        signals: tuple[Signal, ...] = ()
+        if self.rank is not None:
+            rank = RANKS[rank_number]
+            score, signals = rank.score + self.rank.score, rank.signals + self.rank.signals
+        return Hit(
+            self.path,
+            line,
+            column,
+            text,
+            tuple([Span(start, finish) for start, finish in places if start < finish]),
+            line,
+            last_line,
+            score,
+            language=language_of(self.path[self.path.rfind(b"/") + 1 :]),
+            signals=signals,
+            text_offset=offset,
+        )
+
+
+class Hits(Sequence[Hit]):
+    """The hits of some files, in order; each is made when it is asked for. Reading is free for any thread."""
+
+    __slots__ = ("_groups", "_starts")
+
+    def __init__(self, groups: Sequence[FileGroup]) -> None:
+        self._groups = groups
+        self._starts = [0, *itertools.accumulate([len(group.rows) for group in groups])]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Hit]: ...
+
+    def __getitem__(self, index: int | slice) -> Hit | list[Hit]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index %= len(self)
+        at = bisect_right(self._starts, index) - 1
+        return self._groups[at].hit(index - self._starts[at])
+
+    def __iter__(self) -> Iterator[Hit]:
+        for group in self._groups:
+            for number in range(len(group.rows)):
+                yield group.hit(number)
+
+    def files(self) -> Iterator[tuple[bytes, int]]:
+        """The path and the number of hits of each file, in order."""
+        for group in self._groups:
+            yield group.path, len(group.rows)
 
 
 def _window(
-    buffer: bytes, begin: int, end: int, spans: list[tuple[int, int]]
+    buffer: Buffer, begin: int, end: int, spans: list[tuple[int, int]]
 ) -> tuple[str, int, int, list[tuple[int, int]]]:
     """The text around the first span, its offset in the line, the first span's column, and the spans in the window; all in characters."""
     first = spans[0][0]
     column = _chars(buffer, begin, first)
     start = _char_start(buffer, max(begin, first - LEAD_CHARS), begin)
     stop = min(end, start + 4 * WINDOW_CHARS)
-    text = decode_line(buffer[start:stop])[:WINDOW_CHARS]
+    text = _decoded(buffer[start:stop])[:WINDOW_CHARS]
     offset = column - _chars(buffer, start, first)
     shown = []
     for span_start, span_end in spans:
@@ -77,15 +146,19 @@ def _window(
     return text, offset, column, shown
 
 
-def _chars(buffer: bytes, start: int, end: int) -> int:
+def _chars(buffer: Buffer, start: int, end: int) -> int:
     part = buffer[start:end]
-    return len(part) if part.isascii() else len(decode_line(part))
+    return len(part) if part.isascii() else len(_decoded(part))
 
 
-def _char_start(buffer: bytes, place: int, least: int) -> int:
+def _char_start(buffer: Buffer, place: int, least: int) -> int:
     """The start of the character that holds this byte."""
     steps = 0
     while place > least and steps < 3 and 0x80 <= buffer[place] < 0xC0:
         place -= 1
         steps += 1
     return place
+
+
+def _decoded(raw: Buffer) -> str:
+    return raw.decode("utf-8", "replace")

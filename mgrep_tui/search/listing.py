@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mgrep_tui.search.buffers import LineMatch
+from mgrep_tui.search.buffers import Buffer, FoundLines, LineMatch
 
 
 class ListMatcher:
@@ -11,6 +11,7 @@ class ListMatcher:
 
     is_serial = False
     is_multiline = False
+    can_join = False
     plan_pattern = ""
 
     def __init__(self, *, all_lines: bool) -> None:
@@ -35,6 +36,10 @@ class ListMatcher:
             found.append((first_line + len(found), start, start + len(line), [(start, start)]))
             start += len(line) + 1
         return found
+
+    def lines_in(self, buffer: Buffer, length: int, *, is_ascii: bool, limit: int = 1 << 60) -> FoundLines | None:
+        """There is no quick way."""
+        return None
 
     def text_of(self, content: bytes) -> bytes:
         """The content as it is."""

@@ -25,16 +25,19 @@ from mgrep_tui.errors import QueryError
 from mgrep_tui.search.buffers import (
     MAX_SPANS,
     UNANCHORED,
+    Buffer,
+    FoundLines,
     LineMatch,
     Span,
     all_spans,
     by_first_line,
     compile_re2,
     each_span,
-    literal_finder,
-    scan,
-    scan_by_literal,
-    scan_literal,
+    find_by_texts,
+    find_pattern,
+    find_text,
+    lowered,
+    numbered,
 )
 from mgrep_tui.search.marks import MarkedText, copies_needed, marked_pattern
 from mgrep_tui.search.pattern_parser import Parsed, literal_pattern, parse_pattern
@@ -50,7 +53,7 @@ from mgrep_tui.search.pattern_tree import (
     Place,
     file_edges,
     folded_literal_of,
-    inner_literal,
+    inner_texts,
     literal_of,
     sequence,
     walk,
@@ -96,9 +99,8 @@ class Matcher:
         # Latin-1 also where it cannot be used (see `lines`): compiling tells whether RE2 understands the pattern.
         self.plain = compile_re2(source, self._folds, self.is_multiline, is_ascii=True)
 
-        inner = inner_literal(tree)
-        self._inner = inner and literal_finder(*inner)
-        self.has_no_inner_literal = inner is None
+        texts, self._has_folded_texts = inner_texts(tree) or ((), False)
+        self._texts = [(text.lower() if self._has_folded_texts else text).encode() for text in texts]
 
     def _compile(self, source: str) -> _re2.RE2:
         return compile_re2(source, self._folds, self.is_multiline)
@@ -137,35 +139,38 @@ class Matcher:
             return self._edges(buffer, first_line, starts_file, ends_file)
         if self.is_multiline:
             return self._across_lines(buffer, limit)
-        if self.is_text_for(buffer):
-            if self.literal is not None:
-                return scan_literal(self.literal, buffer, buffer, first_line, limit)
-            assert self.folded_literal is not None
-            return scan_literal(self.folded_literal, buffer.lower(), buffer, first_line, limit)
-        if self.is_plain(buffer):
-            if self._inner is not None:
-                return scan_by_literal(self.plain, self._inner, buffer, first_line, limit)
-            return scan(self.plain, buffer, first_line, limit)
-        loose, is_whole = self._loose
-        if is_whole and (not self._may_take_return or self._keeps_return or b"\r" not in buffer):
-            return scan(loose, buffer, first_line, limit)
-        return list(self._checked(loose, buffer, first_line, starts_file, ends_file, limit))
+        found = self.lines_in(buffer, len(buffer), is_ascii=buffer.isascii(), limit=limit)
+        if found is not None:
+            return numbered(buffer, first_line, found)
+        return list(self._checked(self._loose[0], buffer, first_line, starts_file, ends_file, limit))
 
-    def is_text_for(self, buffer: bytes) -> bool:
-        """Whether to look for `literal`, or else for `folded_literal` in the buffer's lower case, tells all matches.
+    @property
+    def can_join(self) -> bool:
+        """Whether lines can be matched without knowing what stands around them: `lines_in` may answer."""
+        return not self._is_edge and not self.is_multiline
 
-        ASCII characters are themselves in whatever surrounds them; only `k` and `s` have a variant beyond ASCII.
+    def lines_in(self, buffer: Buffer, length: int, *, is_ascii: bool, limit: int = 1 << 60) -> FoundLines | None:
+        """The lines that match in the first `length` bytes, by few calls; None when each line has to be looked at by itself.
+
+        `is_ascii` is about these bytes. For bytes of ASCII without a `\\r` nearly every pattern has an answer.
         """
-        return self._is_text_anywhere or (self._is_text and self.is_plain(buffer))
-
-    def is_plain(self, buffer: bytes) -> bool:
-        """Whether `plain` alone, a pattern for ASCII, tells the matches in this buffer."""
-        return (
-            self._is_plain_exact
-            and not self._is_edge
-            and buffer.isascii()
-            and (not self._sees_return or b"\r" not in buffer)
-        )
+        is_plain = self._is_plain_exact and is_ascii and (not self._sees_return or buffer.find(b"\r", 0, length) < 0)
+        if self._is_text_anywhere or (self._is_text and is_plain):
+            if self.literal is not None:
+                return find_text(self.literal, buffer, buffer, length, limit)
+            assert self.folded_literal is not None
+            return find_text(self.folded_literal, lowered(buffer, length), buffer, length, limit)
+        if is_plain:
+            if self._texts:
+                haystack = lowered(buffer, length) if self._has_folded_texts else buffer
+                return find_by_texts(self.plain, self._texts, haystack, buffer, length, limit)
+            return find_pattern(self.plain, buffer, length, limit)
+        loose, is_whole = self._loose
+        if not is_whole or (self._may_take_return and not self._keeps_return and buffer.find(b"\r", 0, length) >= 0):
+            return None
+        if self._texts and not self._has_folded_texts:
+            return find_by_texts(loose, self._texts, buffer, buffer, length, limit)
+        return find_pattern(loose, buffer, length, limit)
 
     def _edges(self, buffer: bytes, line: int, starts_file: bool, ends_file: bool) -> list[LineMatch]:
         """The first or last line of the file, where a pattern such as `\\z` holds."""

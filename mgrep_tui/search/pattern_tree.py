@@ -13,6 +13,7 @@ NEWLINE = 10
 RETURN = 13
 MAX_CODE = 0x10FFFF
 MIN_INNER_CHARS = 4
+MAX_INNER_TEXTS = 6
 
 
 class Place(enum.Enum):
@@ -152,28 +153,39 @@ def folded_literal_of(node: Node) -> str | None:
     return "".join(chars) or None
 
 
-def inner_literal(node: Node) -> tuple[str, bool] | None:
-    """The longest text that every match holds, when it does not begin with it, and whether its case is ignored; at least 4 characters.
+def inner_texts(node: Node) -> tuple[tuple[str, ...], bool] | None:
+    """Texts of ASCII, of which every match holds one, and whether their case is ignored; each of at least 4 characters.
 
-    RE2 looks for a text at the beginning by itself, and quickly; one further in makes it look at every byte.
+    None where RE2 is as quick by itself: it looks for a text at the beginning of a pattern with all its power, and for one further in, or
+    for several, at every byte.
     """
-    parts = node.parts if isinstance(node, Sequence) else ()
+    if isinstance(node, Choice):
+        if len(node.options) > MAX_INNER_TEXTS:
+            return None
+        runs = [_longest_run(option) for option in node.options]
+    else:
+        longest = _longest_run(node)
+        first = node.parts[: len(longest)] if isinstance(node, Sequence) else (node,)
+        if tuple(longest) == first:
+            return None
+        runs = [longest]
+    if not all(len(run) >= MIN_INNER_CHARS and run[0].folds == runs[0][0].folds for run in runs):
+        return None
+    return tuple("".join(chr(char.code) for char in run) for run in runs), runs[0][0].folds
+
+
+def _longest_run(node: Node) -> list[Char]:
+    """The longest text of ASCII that every match holds."""
+    parts = node.parts if isinstance(node, Sequence) else (node,)
     runs: list[list[Char]] = [[]]
     for part in parts:
-        if not isinstance(part, Char):
+        if not isinstance(part, Char) or part.code >= 0x80 or part.code == NEWLINE:
             runs.append([])
         elif runs[-1] and runs[-1][-1].folds != part.folds:
             runs.append([part])
         else:
             runs[-1].append(part)
-    best = max(runs, key=len)
-    if (
-        best is runs[0]
-        or len(best) < MIN_INNER_CHARS
-        or any(char.code >= 0x80 or char.code == NEWLINE for char in best)
-    ):
-        return None
-    return "".join(chr(char.code) for char in best), best[0].folds
+    return max(runs, key=len)
 
 
 def _has_case(char: str) -> bool:

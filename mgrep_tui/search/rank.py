@@ -10,9 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mgrep_tui.model import Hit, Signal
+from mgrep_tui.model import Signal
 from mgrep_tui.search.filters import FileFacts
+
+if TYPE_CHECKING:
+    from mgrep_tui.search.hits import FileGroup, Row
 
 PART, EDGE, WORD = 1.0, 2.0, 4.0
 DEFINITION, PART_OF_DEFINITION, ASSIGNMENT = 8.0, 4.0, 1.5
@@ -49,8 +53,9 @@ _MODIFIERS = re.compile(r"\s*(?:(?:export|pub|public|private|static|final|readon
 
 @dataclass(frozen=True, slots=True)
 class LineRank:
-    """What a line is worth, and why."""
+    """What a line is worth, and why; its place in `RANKS`, by which rows name it."""
 
+    number: int
     score: float
     signals: tuple[Signal, ...]
 
@@ -63,8 +68,14 @@ class FileRank:
     signals: tuple[Signal, ...]
 
 
+RANKS: list[LineRank] = []
+
+
 def _rank(*signals: tuple[str, float]) -> LineRank:
-    return LineRank(sum(value for _, value in signals), tuple(Signal(name, value) for name, value in signals))
+    score = sum(value for _, value in signals)
+    rank = LineRank(len(RANKS), score, tuple(Signal(name, value) for name, value in signals))
+    RANKS.append(rank)
+    return rank
 
 
 _BY_EDGES = (_rank(("part of a word", PART)), _rank(("edge of a word", EDGE)), _rank(("word", WORD)))
@@ -130,7 +141,7 @@ def _is_edge(text: str, place: int) -> bool:
     return not ((left.isalnum() or left == "_") and (right.isalnum() or right == "_"))
 
 
-_NO_FILE_RANK = FileRank(0, ())
+NO_FILE_RANK = FileRank(0, ())
 
 
 def rank_file(facts: FileFacts, *, matches_path: bool, matched: str) -> FileRank:
@@ -148,34 +159,23 @@ def rank_file(facts: FileFacts, *, matches_path: bool, matched: str) -> FileRank
     if facts.is_vendored:
         signals.append(Signal("vendored", VENDORED))
     if not signals:
-        return _NO_FILE_RANK
+        return NO_FILE_RANK
     return FileRank(sum(signal.value for signal in signals), tuple(signals))
 
 
-@dataclass(frozen=True, slots=True)
-class FileGroup:
-    """A file's hits in the order in which they are shown, and its score."""
-
-    path: bytes
-    score: float
-    hits: tuple[Hit, ...]
+_DEFINITION = _DEFINITION_BY_EDGES[2].number
 
 
-def ranked_group(path: bytes, hits: Sequence[Hit]) -> FileGroup:
-    """The hits of one file, which come by line: where something is defined first, then all the others by line."""
-    if len(hits) == 1:
-        return FileGroup(path, hits[0].score + 1 / 50, tuple(hits))
-    best = max([hit.score for hit in hits])
-    first = [hit for hit in hits if _defines(hit)]
-    order = [*first, *(hit for hit in hits if not _defines(hit))] if first else hits
-    return FileGroup(path, best + min(1.0, len(hits) / 50), tuple(order))
+def score_of(rows: Sequence[Row], file_rank: FileRank) -> float:
+    """What a file with these rows counts: its best line, and a little for having many."""
+    best = max([RANKS[row[3]].score for row in rows])
+    return best + file_rank.score + min(1.0, len(rows) / 50)
 
 
-def _defines(hit: Hit) -> bool:
-    for signal in hit.signals:
-        if signal.name == "definition":
-            return signal.value == DEFINITION
-    return False
+def definitions_first(rows: list[Row]) -> list[Row]:
+    """The rows of one file, which come by line: where something is defined first, then all the others by line."""
+    first = [row for row in rows if row[3] == _DEFINITION]
+    return [*first, *(row for row in rows if row[3] != _DEFINITION)] if first else rows
 
 
 def best_first(groups: Sequence[FileGroup]) -> list[FileGroup]:

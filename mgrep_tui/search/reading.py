@@ -18,6 +18,7 @@ from mgrep_tui.errors import UnreadableError
 
 if TYPE_CHECKING:
     from mgrep_tui.ngram.snapshot import Candidate
+    from mgrep_tui.search.window import Window
 
 _FLAGS = (
     os.O_RDONLY
@@ -27,7 +28,22 @@ _FLAGS = (
     | getattr(os, "O_BINARY", 0)
 )
 PIECE_BYTES = 1 << 20
+BIG_BYTES = 1 << 19
+MAX_WINDOW_BYTES = 1 << 23
 _CAN_READ_AT = hasattr(os, "pread") and os.open in os.supports_dir_fd
+
+
+if hasattr(os, "preadv"):
+
+    def _read_into(fd: int, view: memoryview, start: int) -> int:
+        return os.preadv(fd, (view,), start)
+
+else:
+
+    def _read_into(fd: int, view: memoryview, start: int) -> int:
+        data = os.pread(fd, len(view), start)
+        view[: len(data)] = data
+        return len(data)
 
 
 class Part(NamedTuple):
@@ -70,7 +86,7 @@ class CandidateReader:
         path, known, blocks = candidate
         if known is None or blocks is None:
             return self.parts_of(path, None, None)
-        return self.parts_of(path, (known.size_bytes, known.mtime_ns, known.ctime_ns, known.inode), blocks)
+        return self.parts_of(path, known, blocks)
 
     def parts_of(
         self, path: bytes, stat: tuple[int, int, int, int] | None, blocks: Sequence[tuple[int, int, int]] | None
@@ -105,6 +121,58 @@ class CandidateReader:
             return None
         finally:
             os.close(fd)
+
+    def fill(self, window: Window, candidates: Sequence[Candidate]) -> list[int]:
+        """Read what is to be looked into of all these candidates into a window, which was cleared; owners of its parts are their numbers.
+
+        The numbers of those that are too big for that come back. The innermost loop of a search: it is written for few calls.
+        """
+        is_near = self._root_fd >= 0
+        root_fd = self._root_fd
+        open_file, stat, close = os.open, os.fstat, os.close
+        whole: list[int] = []
+        big: list[int] = []
+        for number, (path, known, blocks) in enumerate(candidates):
+            if not is_near or known is None or blocks is None:
+                whole.append(number)
+                continue
+            try:
+                fd = open_file(path, _FLAGS, dir_fd=root_fd)
+            except OSError:
+                whole.append(number)
+                continue
+            parts = len(window.begins)
+            try:
+                now = stat(fd)
+                if (now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) != known:
+                    whole.append(number)
+                    continue
+                for start, length, first_line in blocks:
+                    if length > BIG_BYTES or window.length > MAX_WINDOW_BYTES:
+                        window.drop_parts(parts)
+                        big.append(number)
+                        break
+                    window.make_room(length)
+                    begin = window.length
+                    if _read_into(fd, window.view[begin : begin + length], start) != length:
+                        window.drop_parts(parts)
+                        whole.append(number)
+                        break
+                    window.end_part(number, first_line, begin + length, start + length >= known[0])
+            except OSError:
+                window.drop_parts(parts)
+                whole.append(number)
+            finally:
+                close(fd)
+        for number in whole:
+            content = self.whole(candidates[number].path)
+            if content is None:
+                continue
+            if len(content) > BIG_BYTES or window.length > MAX_WINDOW_BYTES:
+                big.append(number)
+            else:
+                window.add(number, 0, content)
+        return big
 
     def whole(self, path: bytes) -> bytes | None:
         """The searchable bytes of a file, or None."""

@@ -26,10 +26,11 @@ from mgrep_tui.ngram.snapshot import Candidates, Snapshot
 from mgrep_tui.search.backtracking import BacktrackingMatcher
 from mgrep_tui.search.facts import FactsOf, facts_of_path
 from mgrep_tui.search.listing import ListMatcher
+from mgrep_tui.search.looking import LineMatcher
 from mgrep_tui.search.matcher import compile_pattern, read_pattern
 from mgrep_tui.search.query import Query
 from mgrep_tui.search.running import Places, Run
-from mgrep_tui.search.work import LineMatcher, LinesOf, Task
+from mgrep_tui.search.work import LinesOf, Task
 from mgrep_tui.settings.config import Settings
 
 if TYPE_CHECKING:

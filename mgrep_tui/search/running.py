@@ -8,18 +8,19 @@ import operator
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Hit, Outcome, Progress, Sink
+from mgrep_tui.model import Outcome, Progress, Sink
 from mgrep_tui.ngram.snapshot import Candidate, Candidates
 from mgrep_tui.search.backtracking import BacktrackingMatcher
+from mgrep_tui.search.hits import FileGroup, Hits
 from mgrep_tui.search.matcher import Matcher
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.rank import FileGroup, best_first, by_path
+from mgrep_tui.search.rank import best_first, by_path
 from mgrep_tui.search.streaming import LineSink, stream_lines
-from mgrep_tui.search.work import Looked, Task, look_into
+from mgrep_tui.search.work import Looked, Task, is_let_through, look_into
 
 if TYPE_CHECKING:
     # The package brings the whole index along.
@@ -84,10 +85,6 @@ def _good_first(stream: Iterable[Candidate]) -> Iterator[Candidate]:
         yield from later
 
 
-def _hits(groups: Iterable[FileGroup]) -> list[Hit]:
-    return [hit for group in groups for hit in group.hits]
-
-
 @dataclass(slots=True)
 class Run:
     """One search while it runs."""
@@ -139,7 +136,7 @@ class Run:
             self._stream(places, matcher, self.sink)
             return
         stream: Iterable[Candidate] = _good_first(places) if self.is_ranked and places.count > AHEAD_FILES else places
-        for looked in look_into(self.task, stream, places.count, self.cancel):
+        for looked in look_into(self.task, stream, self.cancel):
             self._take(looked, places.count)
             if self.is_stopped:
                 break
@@ -149,7 +146,7 @@ class Run:
     def _stream(self, places: Places, matcher: Matcher, sink: LineSink) -> None:
         """The same as printed lines."""
         task = self.task
-        candidates = (candidate for candidate in places if self._is_let_through(candidate.path))
+        candidates = (candidate for candidate in places if is_let_through(self.task, candidate.path))
         for text, lines, files, looked in stream_lines(
             task.root, self.query, matcher, candidates, places.count, sink.prefix, task.max_file_bytes, self.cancel
         ):
@@ -161,17 +158,14 @@ class Run:
                 sink.lines(text, lines)
         self.cancel.check()
 
-    def _is_let_through(self, path: bytes) -> bool:
-        filters = self.task.filters
-        return not filters or filters.accepts_file(self.task.facts_of(path))
-
     def _take(self, looked: Looked, count: int) -> None:
-        self.looked += 1
-        if looked.candidate.blocks is None:
-            self.scanned += 1
+        self.looked += looked.files
+        self.scanned += looked.scanned
         now = time.monotonic()
-        if looked.group is not None:
-            self._add(looked.group, now)
+        for group in looked.groups:
+            self._add(group, now)
+            if self.is_capped:
+                break
         if self.waiting and self._is_due(now):
             self._flush(now)
         matcher = self.task.matcher
@@ -188,17 +182,17 @@ class Run:
     def _add(self, group: FileGroup, now: float) -> None:
         if self.first_hit is None:
             self.first_hit = now
-        if self.most is not None and self.lines + len(group.hits) >= self.most:
-            if self.lines + len(group.hits) > self.most:
-                group = FileGroup(group.path, group.score, group.hits[: self.most - self.lines])
-                self.is_capped = True
-            if not group.hits:
-                self.is_capped = True
+        count = len(group.rows)
+        if self.most is not None and self.lines + count > self.most:
+            self.is_capped = True
+            count = self.most - self.lines
+            if not count:
                 return
+            group = replace(group, rows=group.rows[:count])
         self.waiting.append(group)
         self.files += 1
-        self.lines += len(group.hits)
-        self.waiting_lines += len(group.hits)
+        self.lines += count
+        self.waiting_lines += count
 
     def _is_due(self, now: float) -> bool:
         if self.waiting_lines >= BATCH_LINES:
@@ -219,12 +213,12 @@ class Run:
             groups = order([*self.shown.values(), *groups])
             self.shown = {group.path: group for group in groups}
             self.is_settled = now - self.began > SETTLE_S
-            self.sink.replace(_hits(groups))
+            self.sink.replace(Hits(groups))
             return
         groups = order(groups)
         if not self.is_exhaustive:
             self.shown.update((group.path, group) for group in groups)
-        self.sink.batch(_hits(groups))
+        self.sink.batch(Hits(groups))
 
     def verify(self, result: CheckResult) -> None:
         """Let what differs on the disk join or leave."""
@@ -235,12 +229,11 @@ class Run:
         self.is_verified = True
         gone = [path for path in {*result.changed, *result.deleted} if path in self.shown]
         before = {path: self.shown[path] for path in gone}
-        found = {}
+        found: dict[bytes, FileGroup] = {}
         candidates = [Candidate(path, None, None) for path in result.changed]
-        for looked in look_into(self.task, candidates, len(candidates), self.cancel):
-            self.scanned += 1
-            if looked.group is not None:
-                found[looked.candidate.path] = looked.group
+        for looked in look_into(self.task, candidates, self.cancel):
+            self.scanned += looked.files
+            found.update((group.path, group) for group in looked.groups)
         if all(found.get(path) == group for path, group in before.items()) and all(path in before for path in found):
             return
         new = [group for path, group in found.items() if path not in before]
@@ -252,13 +245,13 @@ class Run:
         order = best_first if self.is_ranked else by_path
         groups = [*self.shown.values(), *order(new)] if self.is_ranked else order([*self.shown.values(), *new])
         self.shown = {group.path: group for group in groups}
-        self.lines = sum(len(group.hits) for group in groups)
+        self.lines = sum(len(group.rows) for group in groups)
         if new and self.first_hit is None:
             self.first_hit = time.monotonic()
         if not before and self.is_ranked:
-            self.sink.batch(_hits(order(new)))
+            self.sink.batch(Hits(order(new)))
         else:
-            self.sink.replace(_hits(groups))
+            self.sink.replace(Hits(groups))
 
     def outcome(self) -> Outcome:
         """What was done."""
