@@ -1,0 +1,55 @@
+"""The numbers by which an engine knows things: documents, chunks, states and words.
+
+All are hashes, so that whoever publishes the same thing writes the same row. A document has 48 bits: among ten million there are expected
+0.2 pairs that collide, and such a document is given the next free number (see `push`). 15 bits more count its chunks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+CHUNK_BITS = 15
+MOST_CHUNKS = 1 << CHUNK_BITS
+_DOCUMENT_BITS = 48
+_MASK = (1 << _DOCUMENT_BITS) - 1
+
+
+def document_of(path: bytes, content: bytes) -> int:
+    """The number of a file's content under this path: its chunks depend on both, since language and header come from the path."""
+    return _number(b"document", content, path) & _MASK
+
+
+def next_document(document: int) -> int:
+    """Where to look when that number is taken by another."""
+    return (document + 1) & _MASK
+
+
+def chunk_of(document: int, number: int) -> int:
+    return document << CHUNK_BITS | number
+
+
+def document_of_chunk(chunk: int) -> int:
+    return chunk >> CHUNK_BITS
+
+
+def state_of(repository: str, commit: str) -> int:
+    """The number of a commit of a repository."""
+    return _number(b"state", repository.encode("utf-8", "surrogateescape"), commit.encode()) >> 1
+
+
+def word_of(field: int, text: str) -> int:
+    """The number of a word in a field."""
+    return _number(b"word", bytes([field]), text.encode("utf-8", "surrogatepass"))
+
+
+def model_name(model: str) -> str:
+    """The name of the table that holds a model's vectors."""
+    return f"vectors_{_number(b'model', model.encode()):016x}"
+
+
+def _number(*parts: bytes) -> int:
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return int.from_bytes(digest.digest(), "big")

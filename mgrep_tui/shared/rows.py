@@ -1,0 +1,265 @@
+"""Files and what the children made of them, as columns for the engine; a batch at a time, in the order that makes a killed push resumable."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from mgrep_tui.index.rows import NewChunk, NewFile
+from mgrep_tui.shared.blocks import blocks_of
+from mgrep_tui.shared.connection import Connection
+from mgrep_tui.shared.keys import MOST_CHUNKS, chunk_of
+from mgrep_tui.shared.schema import now_us
+from mgrep_tui.shared.wording import Wording
+
+HASH = pa.binary(16)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file to be written: its number, and what a child found in it. `text` is None when the engine has this content's blocks already."""
+
+    number: int
+    file: NewFile
+    text: bytes | None
+
+
+@dataclass(slots=True)
+class Batch:
+    """Documents that are written together."""
+
+    documents: list[Document] = field(default_factory=list)
+    chunks: int = 0
+    text_bytes: int = 0
+
+    def add(self, document: Document) -> None:
+        self.documents.append(document)
+        self.chunks += len(document.file.chunks)
+        self.text_bytes += len(document.text or b"") + document.file.text_bytes
+
+
+class Writer:
+    """Writes batches of documents. Belongs to one thread."""
+
+    def __init__(self, connection: Connection, push: int, model: str, vectors: str, dimension: int) -> None:
+        """`push` names this run; `vectors` is the name of the model's table, empty where there are no vectors."""
+        self._connection = connection
+        self._push = push
+        self._model = model
+        self._vectors = vectors
+        self._dimension = dimension
+        self._wording = Wording()
+        self.chunks = 0
+        self.vectors = 0
+
+    def write(self, batch: Batch) -> None:
+        """Write a batch: first that it is being written, the documents themselves last. Raises `EngineError`."""
+        if not batch.documents:
+            return
+        number = secrets.randbits(63)
+        numbers = [document.number for document in batch.documents]
+        self._note(number, numbers, is_done=False)
+        self._insert("blocks", _blocks(batch.documents))
+        self._insert("chunks", self._chunks_and_postings(batch.documents))
+        self._insert("symbols", _symbols(batch.documents))
+        centres = self._write_vectors(batch.documents)
+        self._insert("documents", self._documents(batch.documents, centres))
+        self._note(number, numbers, is_done=True)
+        self.chunks += batch.chunks
+
+    def _insert(self, table: str, content: pa.Table) -> None:
+        if content.num_rows:
+            self._connection.insert(f"{self._connection.database}.{table}", content)
+
+    def _note(self, number: int, documents: Sequence[int], *, is_done: bool) -> None:
+        self._insert(
+            "batches",
+            pa.table(
+                {
+                    "batch": pa.array([number], pa.uint64()),
+                    "push": pa.array([self._push], pa.uint64()),
+                    "documents": pa.array([[] if is_done else list(documents)], pa.list_(pa.uint64())),
+                    "is_done": pa.array([int(is_done)], pa.uint8()),
+                    "at": pa.array([now_us()], pa.uint64()),
+                }
+            ),
+        )
+
+    def _chunks_and_postings(self, documents: Sequence[Document]) -> pa.Table:
+        words: list[int] = []
+        times: list[int] = []
+        lengths: list[int] = []
+        owners: list[int] = []
+        counts: list[int] = []
+        field_lengths: list[tuple[int, ...]] = []
+        wording = self._wording
+        for document in documents:
+            for number, chunk in enumerate(document.file.chunks[:MOST_CHUNKS]):
+                found, sizes = wording.postings(document.file.path, chunk)
+                field_lengths.append(sizes)
+                owners.append(chunk_of(document.number, number))
+                counts.append(len(found))
+                if found:
+                    some_words, some_times, some_lengths = zip(*found, strict=True)
+                    words += some_words
+                    times += some_times
+                    lengths += some_lengths
+        self._insert(
+            "postings",
+            pa.table(
+                {
+                    "word": np.array(words, np.uint64),
+                    "chunk": np.repeat(np.array(owners, np.uint64), np.array(counts, np.int64)),
+                    "times": np.array(times, np.uint8),
+                    "length": np.array(lengths, np.uint8),
+                }
+            ),
+        )
+        fresh = wording.take_fresh()
+        if fresh:
+            self._insert(
+                "words",
+                pa.table(
+                    {
+                        "word": pa.array([key for key, _, _ in fresh], pa.uint64()),
+                        "field": pa.array([number for _, number, _ in fresh], pa.uint8()),
+                        "text": pa.array([text.encode("utf-8", "replace") for _, _, text in fresh], pa.binary()),
+                    }
+                ),
+            )
+        return _chunks(documents, field_lengths)
+
+    def _write_vectors(self, documents: Sequence[Document]) -> list[npt.NDArray[np.float32] | None]:
+        """Write the vectors, and give the mean of each document's."""
+        ids: list[int] = []
+        found: list[npt.NDArray[np.float32]] = []
+        centres: list[npt.NDArray[np.float32] | None] = []
+        for document in documents:
+            vectors = document.file.vectors
+            if vectors is None or not len(vectors) or not self._vectors:
+                centres.append(None)
+                continue
+            own = vectors.astype(np.float32)
+            lengths = np.linalg.norm(own, axis=1)
+            good = np.isfinite(lengths) & (lengths > 0) & (np.array(document.file.fresh) < MOST_CHUNKS)
+            own = own[good] / lengths[good, None]
+            ids += [chunk_of(document.number, number) for number, is_good in zip(document.file.fresh, good, strict=True) if is_good]
+            found.append(own)
+            total = own.sum(axis=0)
+            length = float(np.linalg.norm(total))
+            centres.append(total / length if length > 0 else None)
+        if ids:
+            every = np.concatenate(found)
+            offsets = np.arange(0, every.size + 1, self._dimension, dtype=np.int32)
+            self._insert(
+                self._vectors,
+                pa.table(
+                    {
+                        "chunk": np.array(ids, np.uint64),
+                        "vector": pa.ListArray.from_arrays(pa.array(offsets), pa.array(every.reshape(-1))),
+                    }
+                ),
+            )
+            self.vectors += len(ids)
+        return centres
+
+    def _documents(self, documents: Sequence[Document], centres: Sequence[npt.NDArray[np.float32] | None]) -> pa.Table:
+        files = [document.file for document in documents]
+        return pa.table(
+            {
+                "document": pa.array([document.number for document in documents], pa.uint64()),
+                "content": pa.array([file.content_hash for file in files], HASH),
+                "path": _texts([file.path for file in files]),
+                "language": _texts([file.language for file in files]),
+                "flags": pa.array([file.flags for file in files], pa.uint8()),
+                "chunks": pa.array([min(len(file.chunks), MOST_CHUNKS) for file in files], pa.uint32()),
+                "text_bytes": pa.array([file.text_bytes for file in files], pa.uint64()),
+                "grammar": _texts([file.grammar for file in files]),
+                "fallback": _texts([file.fallback for file in files]),
+                "model": _texts([self._model if centre is not None else "" for centre in centres]),
+                "centre": pa.array(
+                    [[] if centre is None else centre.tolist() for centre in centres], pa.list_(pa.float32())
+                ),
+            }
+        )
+
+
+def _texts(values: Sequence[str] | Sequence[bytes]) -> pa.Array:
+    return pa.array(
+        [value if isinstance(value, bytes) else value.encode("utf-8", "replace") for value in values], pa.binary()
+    )
+
+
+def _blocks(documents: Sequence[Document]) -> pa.Table:
+    found = [
+        (document.file.content_hash, block)
+        for document in documents
+        if document.text is not None
+        for block in blocks_of(document.text)
+    ]
+    return pa.table(
+        {
+            "content": pa.array([content for content, _ in found], HASH),
+            "number": pa.array([block.number for _, block in found], pa.uint32()),
+            "first_line": pa.array([block.first_line for _, block in found], pa.uint32()),
+            "is_last": pa.array([int(block.is_last) for _, block in found], pa.uint8()),
+            "text": pa.array([block.text for _, block in found], pa.large_binary()),
+            "folded": pa.array([block.folded for _, block in found], pa.large_binary()),
+        }
+    )
+
+
+def _chunks(documents: Sequence[Document], lengths: Sequence[tuple[int, ...]]) -> pa.Table:
+    found: list[tuple[int, NewFile, NewChunk]] = [
+        (chunk_of(document.number, number), document.file, chunk)
+        for document in documents
+        for number, chunk in enumerate(document.file.chunks[:MOST_CHUNKS])
+    ]
+    return pa.table(
+        {
+            "chunk": pa.array([key for key, _, _ in found], pa.uint64()),
+            "content": pa.array([file.content_hash for _, file, _ in found], HASH),
+            "path": _texts([file.path for _, file, _ in found]),
+            "language": _texts([chunk.language for _, _, chunk in found]),
+            "file_language": _texts([file.language for _, file, _ in found]),
+            "flags": pa.array([file.flags for _, file, _ in found], pa.uint8()),
+            "kind": _texts([chunk.kind for _, _, chunk in found]),
+            "symbol": _texts([chunk.symbol for _, _, chunk in found]),
+            "container": _texts([chunk.container for _, _, chunk in found]),
+            "first_line": pa.array([chunk.first_line for _, _, chunk in found], pa.uint32()),
+            "last_line": pa.array([chunk.last_line for _, _, chunk in found], pa.uint32()),
+            "part": pa.array([min(chunk.part, 65_535) for _, _, chunk in found], pa.uint16()),
+            "parts": pa.array([min(chunk.parts, 65_535) for _, _, chunk in found], pa.uint16()),
+            "text_hash": pa.array([chunk.text_hash for _, _, chunk in found], HASH),
+            "lengths": pa.array([list(sizes) for sizes in lengths], pa.list_(pa.uint32())),
+        }
+    )
+
+
+def _symbols(documents: Sequence[Document]) -> pa.Table:
+    found = []
+    for document in documents:
+        chunks = document.file.chunks[:MOST_CHUNKS]
+        for symbol in document.file.symbols:
+            # Its chunk is the one that begins it; where parts overlap, the last.
+            number = max(
+                (n for n, chunk in enumerate(chunks) if chunk.first_line <= symbol.first_line <= chunk.last_line), default=-1
+            )
+            if number >= 0:
+                found.append((chunk_of(document.number, number), symbol))
+    return pa.table(
+        {
+            "folded": _texts([symbol.name.casefold() for _, symbol in found]),
+            "chunk": pa.array([chunk for chunk, _ in found], pa.uint64()),
+            "name": _texts([symbol.name for _, symbol in found]),
+            "kind": _texts([symbol.kind for _, symbol in found]),
+            "container": _texts([symbol.container for _, symbol in found]),
+            "first_line": pa.array([symbol.first_line for _, symbol in found], pa.uint32()),
+            "last_line": pa.array([symbol.last_line for _, symbol in found], pa.uint32()),
+        }
+    )

@@ -1,0 +1,117 @@
+"""The words of a chunk as the engine stores them, and what they are worth: BM25 exactly as the local keyword index computes it.
+
+Fields and their words are those of `retrieval.keywords`; a field's length is kept in one byte as there (Lucene's and tantivy's table), so
+that the same chunk gets the same score from both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from mgrep_tui.index.rows import NewChunk
+from mgrep_tui.retrieval import words
+from mgrep_tui.shared.keys import word_of
+from mgrep_tui.text.sanitize import display_path
+
+FIELDS = ("body", "symbol", "container", "path", "names")
+FIELD_NUMBER = {name: number for number, name in enumerate(FIELDS)}
+K1 = 1.2
+B = 0.75
+MOST_TIMES = 255
+
+
+def _lengths() -> list[int]:
+    """The 256 lengths that a byte stands for: exact up to 40, then with three bits of precision."""
+    found = []
+    for code in range(256):
+        rest = code - 24
+        if rest < 8:
+            found.append(code)
+            continue
+        shift = (rest >> 3) - 1
+        found.append(24 + ((rest & 7 | 8) << shift))
+    return found
+
+
+LENGTHS = np.array(_lengths(), np.float64)
+
+
+def length_code(count: int) -> int:
+    """The byte for a field of so many words."""
+    return int(np.searchsorted(LENGTHS, count, side="right")) - 1
+
+
+_CODES = [length_code(count) for count in range(4_096)]
+
+
+def _code(count: int) -> int:
+    return _CODES[count] if count < len(_CODES) else length_code(count)
+
+
+@lru_cache(maxsize=1_000_000)
+def _key(field: int, text: str) -> int:
+    return word_of(field, text)
+
+
+class Wording:
+    """Turns chunks into postings, and collects the words that it has not met before. Not for two threads at once."""
+
+    def __init__(self) -> None:
+        self._met: set[int] = set()
+        self.fresh: list[tuple[int, int, str]] = []  # key, field, text
+
+    def postings(self, path: bytes, chunk: NewChunk) -> tuple[list[tuple[int, int, int]], tuple[int, ...]]:
+        """(word, times, length) of every word of a chunk, and how many words each field has."""
+        name = f"{chunk.text}\n{chunk.symbol} {chunk.container}"
+        fields = (
+            words.stems(chunk.text),
+            words.stems(chunk.symbol) if chunk.symbol else (),
+            words.stems(chunk.container) if chunk.container else (),
+            words.stems(display_path(path)),
+            words.names(name),
+        )
+        found = []
+        for field, texts in enumerate(fields):
+            if not texts:
+                continue
+            length = _code(len(texts))
+            for text, times in Counter(texts).items():
+                key = _key(field, text)
+                if key not in self._met:
+                    self._met.add(key)
+                    self.fresh.append((key, field, text))
+                found.append((key, times if times < MOST_TIMES else MOST_TIMES, length))
+        return found, tuple(map(len, fields))
+
+    def take_fresh(self) -> list[tuple[int, int, str]]:
+        fresh, self.fresh = self.fresh, []
+        return fresh
+
+
+def rarity(count: int, holders: int) -> float:
+    """How much a word is worth that `holders` of `count` chunks hold."""
+    return math.log(1.0 + (count - holders + 0.5) / (holders + 0.5))
+
+
+def norms(average: float) -> npt.NDArray[np.float64]:
+    """By length code: what is added to the times of a word before it is divided by."""
+    average = average if average > 0 else 1.0
+    result: npt.NDArray[np.float64] = K1 * (1.0 - B + B * LENGTHS / average)
+    return result
+
+
+def score(weight: float, times: int, norm: float) -> float:
+    """What a word with this weight (boost × rarity) gives to a chunk."""
+    return weight * (K1 + 1.0) * times / (times + norm)
+
+
+def keys_of(field: str, texts: Iterable[str]) -> list[int]:
+    """The numbers of words in a field."""
+    number = FIELD_NUMBER[field]
+    return [_key(number, text) for text in texts]
