@@ -25,8 +25,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from mgrep_tui.shared.connection import Connection, rows
-from mgrep_tui.shared.errors import EngineError
+from mgrep_tui.clickhouse.connection import Connection, rows
+from mgrep_tui.clickhouse.errors import EngineError
 
 VERSION = 1
 FOLDED = "if(empty(folded), lower(text), folded)"

@@ -22,7 +22,7 @@ from mgrep_tui.index.rows import NewFile
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.jobs.pool import ChildPool, is_child_fault
 from mgrep_tui.settings.config import Settings
-from mgrep_tui.shared.tree import TreeFile
+from mgrep_tui.clickhouse.tree import TreeFile
 from mgrep_tui.text import languages, origin
 
 BATCH_FILES = 64

@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from mgrep_tui.index.rows import NewChunk, NewFile
-from mgrep_tui.shared.blocks import blocks_of
-from mgrep_tui.shared.connection import Connection
-from mgrep_tui.shared.keys import MOST_CHUNKS, chunk_of
-from mgrep_tui.shared.schema import now_us
-from mgrep_tui.shared.wording import Wording
+from mgrep_tui.clickhouse.blocks import blocks_of
+from mgrep_tui.clickhouse.connection import Connection
+from mgrep_tui.clickhouse.keys import MOST_CHUNKS, chunk_of
+from mgrep_tui.clickhouse.schema import now_us
+from mgrep_tui.clickhouse.wording import Wording
 
 HASH = pa.binary(16)
 

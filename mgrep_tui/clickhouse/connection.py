@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.shared.address import Address, FolderAddress, credentials
-from mgrep_tui.shared.errors import MISSING_HINT, EngineError
-from mgrep_tui.shared.values import Parameters
+from mgrep_tui.clickhouse.address import Address, FolderAddress, credentials
+from mgrep_tui.clickhouse.errors import MISSING_HINT, EngineError
+from mgrep_tui.clickhouse.values import Parameters
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,10 +81,10 @@ def connect(address: Address, environ: Mapping[str, str] | None = None) -> Conne
     """Open an engine. Raises `EngineError` when the extra is missing, the folder is in use, or the server does not answer."""
     try:
         if isinstance(address, FolderAddress):
-            from mgrep_tui.shared.embedded import EmbeddedConnection
+            from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 
             return EmbeddedConnection(address.folder)
-        from mgrep_tui.shared.server import ServerConnection
+        from mgrep_tui.clickhouse.server import ServerConnection
 
         return ServerConnection(address, credentials(os.environ if environ is None else environ))
     except ImportError as error:

@@ -20,13 +20,13 @@ from mgrep_tui.index.rows import NewFile
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.shared import schema
-from mgrep_tui.shared.connection import WORK, Connection, rows
-from mgrep_tui.shared.errors import EngineError
-from mgrep_tui.shared.keys import document_of, model_name, next_document, state_of
-from mgrep_tui.shared.leftovers import remove_leftovers
-from mgrep_tui.shared.making import Made, Making, facts_of
-from mgrep_tui.shared.rows import HASH, Batch, Document, Writer
-from mgrep_tui.shared.tree import Publication, TreeFile, commit_of_contents, publication_of, read_files
+from mgrep_tui.clickhouse.connection import WORK, Connection, rows
+from mgrep_tui.clickhouse.errors import EngineError
+from mgrep_tui.clickhouse.keys import document_of, model_name, next_document, state_of
+from mgrep_tui.clickhouse.leftovers import remove_leftovers
+from mgrep_tui.clickhouse.making import Made, Making, facts_of
+from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
+from mgrep_tui.clickhouse.tree import Publication, TreeFile, commit_of_contents, publication_of, read_files
 
 BATCH_CHUNKS = 20_000
 BATCH_BYTES = 64_000_000

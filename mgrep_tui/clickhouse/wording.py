@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mgrep_tui.index.rows import NewChunk
 from mgrep_tui.retrieval import words
-from mgrep_tui.shared.keys import word_of
+from mgrep_tui.clickhouse.keys import word_of
 from mgrep_tui.text.sanitize import display_path
 
 FIELDS = ("body", "symbol", "container", "path", "names")

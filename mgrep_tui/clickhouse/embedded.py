@@ -24,10 +24,10 @@ from filelock import FileLock, Timeout
 
 from mgrep_tui.errors import Cancelled
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.shared.address import DATABASE
-from mgrep_tui.shared.connection import POLL_S, SEARCH, WORK, Limits
-from mgrep_tui.shared.errors import CANCELLED_CODES, MISSING_HINT, EngineError, error_of
-from mgrep_tui.shared.values import Parameters, texts
+from mgrep_tui.clickhouse.address import DATABASE
+from mgrep_tui.clickhouse.connection import POLL_S, SEARCH, WORK, Limits
+from mgrep_tui.clickhouse.errors import CANCELLED_CODES, MISSING_HINT, EngineError, error_of
+from mgrep_tui.clickhouse.values import Parameters, texts
 
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 2.0
@@ -46,7 +46,7 @@ class _Process:
 
     def __init__(self, folder: Path) -> None:
         package = str(Path(__file__).parents[2])
-        code = "import sys; sys.path.insert(0, sys.argv[1]); from mgrep_tui.shared.embedded_child import main; main()"
+        code = "import sys; sys.path.insert(0, sys.argv[1]); from mgrep_tui.clickhouse.embedded_child import main; main()"
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", code, package, str(folder)],
             stdin=subprocess.PIPE,

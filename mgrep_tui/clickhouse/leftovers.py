@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mgrep_tui.shared.connection import WORK, Connection, rows
-from mgrep_tui.shared.schema import delete_target, now_us
+from mgrep_tui.clickhouse.connection import WORK, Connection, rows
+from mgrep_tui.clickhouse.schema import delete_target, now_us
 
 STALE_US = 3_600_000_000
 """On a server an hour: until then somebody may still be writing. A folder has one writer, so what is unfinished there is dead."""
@@ -62,6 +62,6 @@ def remove_documents(connection: Connection, documents: list[int]) -> None:
 
 def is_alone(connection: Connection) -> bool:
     """Whether nobody else can be writing: the engine is in a folder that we have locked."""
-    from mgrep_tui.shared.embedded import EmbeddedConnection
+    from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 
     return isinstance(connection, EmbeddedConnection)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from mgrep_tui.shared.errors import EngineError
+from mgrep_tui.clickhouse.errors import EngineError
 
 DATABASE = "mgrep"
 # What stands in a statement as a name must be one: letters of ours alone, nothing to quote.
