@@ -185,9 +185,9 @@ def run(
 ) -> list[Hit] | None:
     """Show the screen until it is left; the chosen hits, or None. Closes the explorer.
 
-    `text` and `mode` win over what is restored from the last session; `first_mode` and `options` are for a start without one.
-    `themes` is the folder of the person's own themes. `complaints` are sentences about the configuration. Raises `MgrepError` when there is no terminal, and when the screen ended by a
-    fault: the log has it.
+    `text` and `mode` win over what is restored from the last session; `first_mode` and `options` are for a start without one. `themes` is
+    the folder of the person's own themes. `complaints` are sentences about the configuration. Raises `MgrepError` when there is no
+    terminal, and when the screen ended by a fault: the log has it.
     """
     claim_keyboard()
     session = explorer.load_session() if restore else None

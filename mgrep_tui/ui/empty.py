@@ -44,7 +44,7 @@ def empty_query(
         rows += [text_row(("The index is being made; search works already:", "muted"))]
         rows += [text_row(*_readiness("regular expressions", health.regex_ready, "by scanning the files"))]
         rows += [text_row(*_readiness("words", health.keywords_ready, "as files come in"))]
-        has_vectors = bool(health.chunks) and health.vectors >= health.chunks
+        has_vectors = bool(health.chunks) and health.vectors >= health.chunks and not health.files_pending
         share = f"for {health.vectors / health.chunks:.0%} of the code" if health.chunks else "soon"
         rows += [text_row(*_readiness("meaning", has_vectors, share)), ChoiceRow()]
     queries = recent(history, RECENT_SHOWN)

@@ -68,6 +68,10 @@ COMMANDS: tuple[Command, ...] = (
         "half-down", "Half a page of preview down", "Scroll the preview half a page down.", MOVE, "shift+pagedown", "d"
     ),
     _command("half-up", "Half a page of preview up", "Scroll the preview half a page up.", MOVE, "shift+pageup", "u"),
+    _command("scroll-left", "Scroll preview left", "Scroll the preview to the left.", MOVE, "shift+left", "shift+left"),
+    _command(
+        "scroll-right", "Scroll preview right", "Scroll the preview to the right.", MOVE, "shift+right", "shift+right"
+    ),
     _command(
         "open", "Open in the editor", "Open the hit in your editor, at its line and column.", OPEN, "enter", "e", "open"
     ),
@@ -112,7 +116,7 @@ COMMANDS: tuple[Command, ...] = (
     _command(
         "filters",
         "Filters",
-        "Open the filter row: case, whole words, literal, order, and filters by language, path, symbol.",
+        "Open the filter row: case, whole words, plain text, hidden files, order, and filters by language, path, symbol.",
         QUERY,
         "f3",
         "",
@@ -125,6 +129,10 @@ COMMANDS: tuple[Command, ...] = (
     _command(
         "literal", "Plain text", "Read the pattern as plain text, or as a regular expression.", QUERY, "alt+l", "f"
     ),
+    _command(
+        "hidden", "Hidden files", "Also search files whose name starts with a dot, in regex mode.", QUERY, "alt+h", "."
+    ),
+    _command("ignored", "Ignored files", "Also search what git ignores, in regex mode.", QUERY, "alt+n", "I"),
     _command("sort", "Order", "Order hits by rank, or by path.", QUERY, "alt+o", "o"),
     _command("wordier", "More words", "Weigh words more and meaning less.", QUERY, "f4 alt+left", "-"),
     _command("meaningful", "More meaning", "Weigh meaning more and words less.", QUERY, "shift+f4 alt+right", "+ ="),
@@ -182,6 +190,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     _command("wrap", "Wrap long lines", "Wrap long lines in the preview, or cut them.", VIEW, "ctrl+l", "z"),
     _command("outline", "Outline", "List the symbols of this file, and go to one.", VIEW, "ctrl+s alt+i", "O"),
+    _command("why", "Why this hit", "Show what this hit owes its place to.", VIEW, "alt+y", "W"),
     _command("wider", "Wider list", "Give the list more room.", VIEW, "alt+.", ">"),
     _command("narrower", "Narrower list", "Give the preview more room.", VIEW, "alt+,", "<"),
     _command("theme", "Theme", "Choose the colours.", VIEW),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mgrep_tui.model import Health, IndexState, Skip, Symbol
+from mgrep_tui.model import Health, Hit, IndexState, Mode, Skip, Symbol
 from mgrep_tui.text.sanitize import display_path
 from mgrep_tui.ui import words
 from mgrep_tui.ui.keymap import GROUPS, Command, shown_key
 from mgrep_tui.ui.pick import Pick
 from mgrep_tui.ui.strips import count, size_text, span_text
 from mgrep_tui.ui.widgets.choice_list import ChoiceRow, RolePart
-from mgrep_tui.ui.widgets.hit_rows import GLYPHS, PLAIN_GLYPH
+from mgrep_tui.ui.widgets.hit_rows import GLYPHS, PLAIN_GLYPH, weighed_reasons
 
 LABEL = 20
+WEIGHT_CELLS = 30
 
 
 def _keys(keys: Sequence[str]) -> str:
@@ -82,6 +83,31 @@ def outline_picks(symbols: Sequence[Symbol]) -> list[Pick]:
     ]
 
 
+def why_rows(hit: Hit, mode: Mode) -> list[ChoiceRow]:
+    """What a hit owes its place to: the reasons in sum, then each signal of the ranking."""
+    place = f"{display_path(hit.path)}:{hit.line + 1}"
+    rows = [ChoiceRow(((place, "text"),), ((f"score {hit.score:.2f}", "muted"),)), ChoiceRow()]
+    if not hit.signals:
+        return [*rows, ChoiceRow((("Nothing more is known of it.", "muted"),))]
+    if mode is Mode.SEMANTIC:
+        rows += [_weight(reason, value, "strong") for reason, value in weighed_reasons(hit)]
+        rows += [ChoiceRow(), ChoiceRow((("In detail", "heading"),))]
+    rows += [_weight(signal.name, signal.value, "text") for signal in hit.signals]
+    rows += [ChoiceRow(), ChoiceRow((("Higher is better; what lowers a hit has a minus.", "muted"),))]
+    return rows
+
+
+def _weight(name: str, value: float, role: str) -> ChoiceRow:
+    size = min(WEIGHT_CELLS, round(abs(value) * 2))
+    return ChoiceRow(
+        (
+            (f"{name:<{LABEL}}"[: LABEL - 1] + " ", role),
+            (f"{value:>+6.1f}  ", "text"),
+            ("━" * size, "accent" if value > 0 else "warning"),
+        )
+    )
+
+
 def skip_picks(skips: Sequence[Skip]) -> list[Pick]:
     return [
         Pick(display_path(skip.path), skip.reason.value + (f", {skip.detail}" if skip.detail else ""), skip)
@@ -90,33 +116,15 @@ def skip_picks(skips: Sequence[Skip]) -> list[Pick]:
 
 
 def health_rows(health: Health, rates: Sequence[float], now: float) -> list[ChoiceRow]:
-    """The whole panel. Actions have the id of their command, or `rebuild:PART`, as value."""
-    rows = [*_state_rows(health, rates, now), ChoiceRow()]
-    if health.regex_ready and not health.files_indexed:
-        rows += [_pair("files", f"{count(health.files_total, 'file')}: few enough to be scanned every time")]
-    else:
-        rows += [_coverage("files", health.files_indexed, health.files_total, "in the n-gram index")]
-    rows += [_coverage("chunked", health.files_chunked, health.files_total, count(health.chunks, "chunk"))]
-    rows += [_coverage("meaning", health.vectors, health.chunks, "of the chunks have vectors")]
-    if health.deep_vectors:
-        rows += [_coverage("deep", health.deep_vectors, health.chunks, "also by the transformer")]
-    rows += [ChoiceRow()]
+    """The whole panel: how it stands, what can be done, what was done lately, the details. Actions have the id of their command, or
+    `rebuild:PART`, as value."""
+    rows = [*_state_rows(health, rates, now), ChoiceRow(), *_coverage_rows(health), ChoiceRow()]
     if health.skipped:
         text = " · ".join(f"{number:,} {reason}" for reason, number in health.skipped)
-        rows.append(_pair("not searched", text, "warning", value="skipped"))
+        rows.append(_pair("not searched", text, value="skipped"))
     rows.append(_pair("watcher", health.watcher, "text" if health.watcher.startswith("watching") else "warning"))
     if health.branch or health.commit:
         rows.append(_pair("git", f"{health.branch} {health.commit[:10]} · {count(health.dirty, 'changed file')}"))
-    if health.text_bytes:
-        rows.append(_pair("text", size_text(health.text_bytes)))
-    if health.index_bytes:
-        total = sum(size for _, size in health.index_bytes)
-        text = " · ".join(f"{part} {size_text(size)}" for part, size in health.index_bytes)
-        rows.append(_pair("on disk", f"{size_text(total)}: {text}"))
-    rows += [_pair(f"model, {tier}", text) for tier, text in health.models]
-    rows += [_pair(label, text) for label, text in health.metrics]
-    if health.languages:
-        rows.append(_pair("languages", " · ".join(f"{name} {number:,}" for name, number in health.languages[:6])))
     if health.last_error:
         rows.append(_pair("last error", health.last_error, "error"))
     is_paused = health.state is IndexState.PAUSED
@@ -132,7 +140,40 @@ def health_rows(health: Health, rates: Sequence[float], now: float) -> list[Choi
     ]
     if health.events:
         rows += [ChoiceRow(), ChoiceRow((("Lately", "heading"),))]
-        rows += [ChoiceRow((("  " + text, "muted"),)) for text in health.events[:6]]
+        rows += [ChoiceRow(((text, "muted"),)) for text in health.events[:6]]
+    if details := _detail_rows(health):
+        rows += [ChoiceRow(), ChoiceRow((("Details", "heading"),)), *details]
+    return rows
+
+
+def _coverage_rows(health: Health) -> list[ChoiceRow]:
+    """What share of the tree each kind of search knows. Files without text have no chunks."""
+    rows: list[ChoiceRow] = []
+    if health.regex_ready and not health.files_indexed:
+        rows.append(_pair("files", f"{count(health.files_total, 'file')}: few enough to be scanned every time"))
+    else:
+        rows.append(_coverage("files", health.files_indexed, health.files_total, "in the n-gram index"))
+    binary = sum(number for reason, number in health.skipped if reason == "binary")
+    texts = max(health.files_chunked, health.files_total - binary)
+    rows.append(_coverage("chunked", health.files_chunked, texts, count(health.chunks, "chunk")))
+    rows.append(_coverage("meaning", health.vectors, health.chunks, "of the chunks have vectors"))
+    if health.deep_vectors:
+        rows.append(_coverage("deep", health.deep_vectors, health.chunks, "also by the transformer"))
+    return rows
+
+
+def _detail_rows(health: Health) -> list[ChoiceRow]:
+    rows: list[ChoiceRow] = []
+    if health.text_bytes:
+        rows.append(_pair("text", size_text(health.text_bytes)))
+    if health.index_bytes:
+        total = sum(size for _, size in health.index_bytes)
+        text = " · ".join(f"{part} {size_text(size)}" for part, size in health.index_bytes)
+        rows.append(_pair("on disk", f"{size_text(total)}: {text}"))
+    rows += [_pair(f"model, {tier}", text) for tier, text in health.models]
+    rows += [_pair(label, text) for label, text in health.metrics]
+    if health.languages:
+        rows.append(_pair("languages", " · ".join(f"{name} {number:,}" for name, number in health.languages[:6])))
     return rows
 
 

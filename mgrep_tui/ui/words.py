@@ -42,9 +42,9 @@ def title(health: Health, root_label: str) -> tuple[Line, Line]:
     """The line on top: where we are; how much there is and whether it is fresh."""
     left: Line = [(" " + said(root_label), "strong")]
     if health.branch:
-        left.append(("  ⎇ " + said(health.branch), "muted"))
+        left.append(("  " + said(health.branch), "muted"))
     if health.dirty:
-        left.append((f" +{health.dirty:,}", "changed"))
+        left.append((DOT + f"{health.dirty:,} changed", "muted"))
     right: Line = []
     files = health.files_total or health.files_seen
     if files:
@@ -112,25 +112,29 @@ def summary(outcome: Outcome | None, shown: int, files: int, mode: Mode, *, is_s
     """How many hits there are, in what time, and how far that can be trusted."""
     if outcome is None:
         return []
-    noun = "hit" if mode is Mode.REGEX else "chunk"
+    is_semantic = mode is Mode.SEMANTIC
     number = max(outcome.hits, shown)
     line: Line = []
-    if outcome.is_capped:
-        line.append((f"first {shown:,} of at least {number:,} {noun}s", "warning"))
+    if outcome.is_capped and is_semantic:
+        line.append((f"the best {shown:,}", "text"))  # there is always a next best
+    elif outcome.is_capped:
+        line.append((f"first {shown:,} of at least {count(number, 'hit')}", "warning"))
     elif number:
-        line.append((count(number, noun), "text"))
-        if files and not is_short:
-            line.append((f" in {count(files, 'file')}", "muted"))
+        line.append((count(number, "hit"), "text"))
+    if number and files and not is_short and (is_semantic or not outcome.is_capped):
+        line.append((f" in {count(files, 'file')}", "muted"))
     if not number:
         line.append(("no hits", "text"))
     if outcome.is_partial:
-        line.append((DOT + "partial", "warning"))
+        line.append((" so far" if is_semantic else DOT + "partial", "warning"))
     if outcome.vector_coverage is not None and outcome.vector_coverage < 0.9995 and not is_short:
         line.append((DOT + f"meaning for {outcome.vector_coverage:.0%}", "warning"))
     if outcome.engine and number and not is_short:
         line.append((DOT + said(outcome.engine), "muted"))
-    if outcome.elapsed_ms:
-        line.append((DOT + elapsed(outcome.elapsed_ms), "muted"))
+    # By meaning the hits are there long before the transformer has put them in order.
+    milliseconds = outcome.first_hit_ms if is_semantic and outcome.first_hit_ms else outcome.elapsed_ms
+    if milliseconds:
+        line.append((DOT + elapsed(milliseconds), "muted"))
     return line
 
 
@@ -146,7 +150,7 @@ def searching(progress: Progress | None) -> Line:
 
 def refining(hits: int, health: Health, *, is_short: bool) -> Line:
     """The hits can be used; the transformer is putting them into a better order."""
-    line: Line = [(count(hits, "chunk"), "text"), (DOT + "refining …", "muted")]
+    line: Line = [(count(hits, "hit"), "text"), (DOT + "refining …", "muted")]
     phrase = dict(health.models).get("deep", "")
     if phrase and not is_short:
         line.append((f" {said(phrase)}", "muted"))
@@ -174,6 +178,10 @@ def options_words(options: SearchOptions, mode: Mode) -> list[tuple[str, str]]:
         words.append(("word", "whole words"))
     if options.literal and mode is Mode.REGEX:
         words.append(("literal", "plain text"))
+    if options.hidden and mode is Mode.REGEX:
+        words.append(("hidden", "with hidden files"))
+    if options.ignored and mode is Mode.REGEX:
+        words.append(("ignored", "with ignored files"))
     if options.sort == "path":
         words.append(("sort", "by path"))
     return words

@@ -89,3 +89,22 @@ async def test_a_hundred_thousand_hits_are_as_quick_as_a_hundred() -> None:
         assert screen.main.list.cursor == 99_999
         assert len(screen.main.list._strips) < 1_000
         assert "100,000/100,000" in screen.bar("status")
+
+
+async def test_the_preview_scrolls_sideways_and_comes_back_with_the_next_hit() -> None:
+    line = "value = " + ", ".join(f"argument_{number}" for number in range(20))
+    explorer = FakeExplorer(files={b"a.py": f"short\n{line}\n", b"b.py": line})
+    async with running(explorer, text="short|value", mode=Mode.REGEX) as screen:
+        pane = screen.main.pane
+        assert "argument_19" not in screen.text()
+        for _ in range(24):
+            await screen.press("shift+right")
+        assert "argument_19" in screen.text()
+        assert screen.main.query_input.value == "short|value"
+        await screen.press("shift+left")
+        left = pane.left
+        assert left > 0
+        await screen.press("down")
+        assert pane.left == 0
+        await screen.press("f6", "f6", "shift+right", "z", "shift+right")
+        assert pane.left == 8, "lines that wrap have no side"

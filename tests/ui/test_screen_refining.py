@@ -64,7 +64,7 @@ async def test_the_filter_row_switches_options_and_takes_filters_away() -> None:
         assert screen.main.flow.ask.options.case == "yes"
         await screen.press("w")
         assert screen.explorer.searched[-1][3].word is True
-        await screen.press("right", "right", "right", "right", "backspace")
+        await screen.press(*["right"] * 6, "backspace")
         assert screen.main.query_input.value == "retry"
         await screen.press("escape")
         assert screen.main.focused is screen.main.query_input
@@ -95,3 +95,29 @@ async def test_used_queries_are_remembered_and_half_typed_ones_are_not() -> None
         assert screen.explorer.past == []
         await screen.press("enter")
         assert screen.explorer.past == [PastQuery("retry", Mode.SEMANTIC)]
+
+
+async def test_hidden_and_ignored_files_join_for_this_session_in_regex_mode() -> None:
+    async with running(text="retry", mode=Mode.REGEX) as screen:
+        await screen.press("alt+h", "alt+n")
+        options = screen.explorer.searched[-1][3]
+        assert (options.hidden, options.ignored) == (True, True)
+        assert "with hidden files" in screen.bar("summary")
+        await screen.press("f3", "full_stop")
+        assert not screen.explorer.searched[-1][3].hidden
+        assert "✓ ignored" in screen.text()
+        await screen.press("escape", "f2", "alt+n")
+        assert "with ignored files" not in screen.bar("summary")
+        assert "by regular expression only" in " ".join(screen.text().split())
+        assert screen.main.flow.ask.options.ignored
+
+
+async def test_a_hit_says_what_it_owes_its_place_to() -> None:
+    async with running(text="retry") as screen:
+        hit = screen.main.list.hit
+        assert hit is not None
+        await screen.press("alt+y")
+        for signal in hit.signals:
+            assert signal.name in screen.text()
+        await screen.press("escape", "f2", "alt+y")
+        assert "Nothing more is known of it." in screen.text()

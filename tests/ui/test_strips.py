@@ -91,7 +91,17 @@ def test_rows_of_any_hit_fit_and_are_clean(hit: Hit, width: int, mode: Mode, is_
 
 
 @pytest.mark.parametrize(
-    ("score", "shown"), [(0.91, ".91"), (0.0, ".00"), (1.0, "1.0"), (12.345, "12.3"), (0.999, "1.0"), (-0.5, "-0.5")]
+    ("score", "shown"),
+    [
+        (0.91, ".91"),
+        (0.0, ""),
+        (0.004, ""),
+        (0.02, ".02"),
+        (1.0, "1.0"),
+        (12.345, "12.3"),
+        (0.999, "1.0"),
+        (-0.5, "-0.5"),
+    ],
 )
 def test_scores_are_short(score: float, shown: str) -> None:
     assert score_text(score) == shown

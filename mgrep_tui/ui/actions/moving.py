@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mgrep_tui.ui.screens.main import MainScreen
 
+SIDEWAYS = 8  # cells, two steps of indentation
+
 
 def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
     def on_list(move: Callable[[], None], on_start: Callable[[], None]) -> Callable[[], None]:
@@ -28,6 +30,9 @@ def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
     def preview(pages: float) -> Callable[[], None]:
         return lambda: screen.pane.scroll_lines(round(pages * screen.pane.body_height) or (1 if pages > 0 else -1))
 
+    def sideways(by: int) -> Callable[[], None]:
+        return lambda: screen.pane.scroll_cells(by)
+
     far = 1_000_000
     return {
         "next": on_list(lambda: screen.list.move(1), start(1)),
@@ -42,4 +47,6 @@ def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
         "scroll-up": preview(-0.01),
         "half-down": preview(0.5),
         "half-up": preview(-0.5),
+        "scroll-left": sideways(-SIDEWAYS),
+        "scroll-right": sideways(SIDEWAYS),
     }

@@ -54,6 +54,14 @@ class Querying:
     def literal(self) -> None:
         self.options(literal=not self._screen.flow.ask.options.literal)
 
+    def beyond(self, name: str) -> None:
+        """Also look into hidden or ignored files, or no longer."""
+        ask = self._screen.flow.ask
+        if ask.mode is Mode.SEMANTIC:
+            self._screen.tell("What the index leaves out is searched by regular expression only. F2 switches.")
+            return
+        self.options(**{name: not getattr(ask.options, name)})
+
     def sort(self) -> None:
         self.options(sort="path" if self._screen.flow.ask.options.sort == "rank" else "rank")
 
@@ -116,6 +124,8 @@ def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
         "case": querying.case,
         "word": querying.word,
         "literal": querying.literal,
+        "hidden": lambda: querying.beyond("hidden"),
+        "ignored": lambda: querying.beyond("ignored"),
         "sort": querying.sort,
         "wordier": lambda: querying.weigh(-RATIO_STEP),
         "meaningful": lambda: querying.weigh(RATIO_STEP),

@@ -84,6 +84,18 @@ class Viewing:
             go,
         )
 
+    def why(self) -> None:
+        """What the hit under the cursor owes its place to."""
+        screen = self._screen
+        hit = screen.list.hit
+        if hit is None:
+            screen.tell("There is no hit to explain.")
+            return
+        rows = panels.why_rows(hit, screen.flow.results.mode)
+        screen.app.push_screen(
+            Overlay(screen.palette, "Why this hit", lambda _typed: rows, leave_keys=("alt+y", "W"), has_cursor=False)
+        )
+
     def theme(self) -> None:
         """Choose a theme; it can be seen while the cursor moves."""
         screen = self._screen
@@ -174,6 +186,7 @@ def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
         "preview": viewing.preview,
         "wrap": viewing.wrap,
         "outline": viewing.outline,
+        "why": viewing.why,
         "wider": lambda: viewing.widen(layout.SHARE_STEP),
         "narrower": lambda: viewing.widen(-layout.SHARE_STEP),
         "theme": viewing.theme,

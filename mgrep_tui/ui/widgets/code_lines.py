@@ -60,9 +60,9 @@ def gutter(line: int, numbers: int, change: str, lit: Lit, palette: Palette) -> 
 
 
 def line_strips(
-    preview: Preview, index: int, lit: Lit, width: int, palette: Palette, *, wraps: bool, limit: int
+    preview: Preview, index: int, lit: Lit, width: int, palette: Palette, *, wraps: bool, left: int, limit: int
 ) -> list[Strip]:
-    """Line `index` of the window as strips: one, or with `wraps` as many as it needs, at most `limit`."""
+    """Line `index` of the window as strips: one without its first `left` cells, or with `wraps` as many as it needs, at most `limit`."""
     line = preview.first_line + index
     text = preview.lines[index][:MAX_SHOWN]
     offset = preview.offset_of(index)
@@ -77,7 +77,7 @@ def line_strips(
     room = width - numbers - 4
     if room <= 0:
         return [row(width, head, base=base)]
-    before = 0 if wraps else _shift(text, offset, line, lit, room)
+    before = 0 if wraps else left or _shift(text, offset, line, lit, room)
     if before or offset:
         parts = [("…", palette.muted), *skip_cells(parts, before + 1 if before else 0)]
     if not wraps:
@@ -119,7 +119,7 @@ def _layers(preview: Preview, index: int, text: str, offset: int, lit: Lit, pale
         for word in lit.words:
             at = folded.find(word)
             while at >= 0:
-                layers.append((at, at + len(word), Style(bold=True, underline=True)))
+                layers.append((at, at + len(word), Style(underline=True)))
                 at = folded.find(word, at + len(word))
     spans = lit.spans.get(preview.first_line + index, ())
     layers.extend((span.start - offset, span.end - offset, palette.match) for span in spans)

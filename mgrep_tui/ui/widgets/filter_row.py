@@ -35,8 +35,13 @@ def filter_items(options: SearchOptions, mode: Mode, chips: Sequence[Chip]) -> l
     """What the row offers."""
     items = [FilterItem(CASES[options.case], options.case != "smart", "case")]
     if mode is Mode.REGEX:
-        items.append(FilterItem("whole words" if options.word else "parts of words", options.word, "word"))
-        items.append(FilterItem("plain text" if options.literal else "regex", options.literal, "literal"))
+        for command, label, is_on in (
+            ("word", "whole words", options.word),
+            ("literal", "plain text", options.literal),
+            ("hidden", "hidden", options.hidden),
+            ("ignored", "ignored", options.ignored),
+        ):
+            items.append(FilterItem(f"✓ {label}" if is_on else label, is_on, command))
     items.append(FilterItem(f"by {options.sort}", options.sort != "rank", "sort"))
     items += [FilterItem(f"{said(chip.label)} ×", is_on=True, chip=chip) for chip in chips]
     items += [FilterItem(f"+{name}", adds=f"{name}:") for name in ("lang", "path", "sym", "is")]
@@ -55,6 +60,8 @@ class FilterRow(Widget, can_focus=True):
         Binding("w", "screen.perform('word')", show=False),
         Binding("f", "screen.perform('literal')", show=False),
         Binding("o", "screen.perform('sort')", show=False),
+        Binding("full_stop", "screen.perform('hidden')", show=False),
+        Binding("i", "screen.perform('ignored')", show=False),
     ]
 
     class Chosen(Message):

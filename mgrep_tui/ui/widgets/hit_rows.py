@@ -24,15 +24,19 @@ BAR = "▌"
 # Below this width of the list a line's symbol gives way to its text.
 SYMBOL_FROM_WIDTH = 54
 _FLAG_WORDS = {"test": "test", "generated": "generated", "vendored": "vendored"}
+# The ranking's signals, by the reason that a person would name.
 _REASONS = {
-    "words": "words",
-    "meaning": "meaning",
-    "deep": "deep",
+    **dict.fromkeys(("words", "body words", "name words", "file words", "coverage", "agreement"), "words"),
+    **dict.fromkeys(("meaning", "file meaning", "file centre", "like"), "meaning"),
+    **dict.fromkeys(("deep", "file deep"), "deep"),
+    **dict.fromkeys(
+        ("symbol", "symbol precise", "container", "file symbols", "named after", "named or defined"), "name"
+    ),
+    **dict.fromkeys(("stem", "stem precise", "folder", "file names", "path"), "path"),
     "definition": "definition",
-    "path": "path",
-    "coherence": "file",
-    "like": "like",
 }
+# Below this score nothing is said: it stands there because a better hit of its file does.
+SCORE_SHOWN_FROM = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ def heading(
         for word in lit:
             at = folded.find(word)
             while word and at >= 0:
-                layers.append((at, at + len(word), palette.match))
+                layers.append((at, at + len(word), palette.found))
                 at = folded.find(word, at + len(word))
     return row(width, [(" ", style), *code_parts(text, style, layers)], right)
 
@@ -81,17 +85,17 @@ def first_line(hit: Hit, mode: Mode, number_width: int, width: int, look: Look, 
         if hit.symbol and width >= SYMBOL_FROM_WIDTH:
             right = [(said(hit.symbol)[:24] + " ", palette.muted)]
         room = width - parts_width(left) - parts_width(right) - 1
-        return row(width, [*left, *_line_of(hit, room, look, palette)], right, base)
+        return row(width, [*left, *_line_of(hit, room, look, palette, palette.text)], right, base)
     name = _name(hit)
-    left.append((" " + GLYPHS.get(hit.kind, PLAIN_GLYPH) + " ", palette.muted if look.is_dimmed else palette.accent))
-    left.append((name, palette.muted if look.is_dimmed else palette.strong))
+    left.append((" " + GLYPHS.get(hit.kind, PLAIN_GLYPH) + " ", palette.muted))
+    left.append((name, palette.muted if look.is_dimmed else palette.strong if look.is_cursor else palette.text))
     if hit.parts > 1:
         left.append((f" {hit.part}/{hit.parts}", palette.muted))
     if hit.copies:
         left.append((f"  +{hit.copies:,} alike", palette.muted))
     lines = f"{hit.first_line + 1}–{hit.last_line + 1}" if hit.last_line > hit.first_line else f"{hit.first_line + 1}"
     score = score_text(hit.score)
-    right = [(f"{lines:>9}", palette.muted), (f"{score:>5} ", palette.muted if look.is_dimmed else palette.text)]
+    right = [(f"{lines:>11}", palette.muted), (f"{score:>5} ", palette.muted if look.is_dimmed else palette.quiet)]
     why = " · ".join(reasons(hit))
     if why and parts_width(left) + parts_width(right) + len(why) + 4 <= width:
         right.insert(0, (why, palette.muted))
@@ -103,7 +107,7 @@ def second_line(hit: Hit, width: int, look: Look, palette: Palette) -> Strip:
     base, left = _start(look, palette)
     left.append(("   ", Style.null()))
     room = width - parts_width(left) - 1
-    return row(width, [*left, *_line_of(hit, room, look, palette)], base=base)
+    return row(width, [*left, *_line_of(hit, room, look, palette, palette.quiet)], base=base)
 
 
 def _start(look: Look, palette: Palette) -> tuple[Style, list[Part]]:
@@ -125,21 +129,29 @@ def _name(hit: Hit) -> str:
 
 def reasons(hit: Hit) -> tuple[str, ...]:
     """The strongest reasons of a hit as words, at most two."""
-    named = [
-        (signal.value, _REASONS[signal.name]) for signal in hit.signals if signal.name in _REASONS and signal.value > 0
-    ]
-    named.sort(key=lambda pair: -pair[0])
-    return tuple(word for _, word in named[:2])
+    return tuple(word for word, value in weighed_reasons(hit)[:2] if value > 0)
+
+
+def weighed_reasons(hit: Hit) -> list[tuple[str, float]]:
+    """What each reason gave to the score, the strongest first."""
+    sums: dict[str, float] = {}
+    for signal in hit.signals:
+        if signal.name in _REASONS:
+            reason = _REASONS[signal.name]
+            sums[reason] = sums.get(reason, 0.0) + signal.value
+    return sorted(sums.items(), key=lambda pair: -pair[1])
 
 
 def score_text(score: float) -> str:
-    """`.91`, or one place where scores go beyond one."""
+    """`.91`, or one place where scores go beyond one; nothing for what is next to nothing."""
+    if 0 <= score < SCORE_SHOWN_FROM:
+        return ""
     if 0 <= score < 0.995:
         return f"{score:.2f}"[1:]
     return f"{score:.1f}"
 
 
-def _line_of(hit: Hit, room: int, look: Look, palette: Palette) -> list[Part]:
+def _line_of(hit: Hit, room: int, look: Look, palette: Palette, plain: Style) -> list[Part]:
     """The hit's line without its indentation, its spans lit, and moved left so far that the first span can be seen."""
     text = hit.text
     start = len(text) - len(text.lstrip())
@@ -150,8 +162,8 @@ def _line_of(hit: Hit, room: int, look: Look, palette: Palette) -> list[Part]:
         if cell_width(text[start : first.start]) + min(first.end - first.start, room // 2) > room - 1:
             start = max(0, first.start - room // 3)
     is_cut = start > len(text) - len(text.lstrip()) or hit.text_offset > 0
-    style = palette.muted if look.is_dimmed else palette.text
-    lit = Style(underline=True) if look.is_dimmed else palette.match
+    style = palette.muted if look.is_dimmed else plain
+    lit = Style(underline=True) if look.is_dimmed else palette.found
     shown = text[start : start + max(room, 0) + 8]
     parts = code_parts(shown, style, [(span.start - start, span.end - start, lit) for span in hit.spans])
     return [("…", palette.muted), *skip_cells(parts, 1)] if is_cut else parts

@@ -16,11 +16,11 @@ from textual.widget import Widget
 from mgrep_tui.explorer.protocol import Preview
 from mgrep_tui.text.sanitize import display_path
 from mgrep_tui.ui.bindings import PANE_BINDINGS
-from mgrep_tui.ui.strips import Part, blank, centered, fit_path, parts_width, row, said
+from mgrep_tui.ui.strips import MAX_SHOWN, Part, blank, centered, fit_path, parts_width, row, said
 from mgrep_tui.ui.theme import Palette
 from mgrep_tui.ui.widgets.code_lines import Lit, line_strips
 
-WHEEL_LINES = 3
+WHEEL_LINES, WHEEL_CELLS = 3, 6
 
 
 class PreviewPane(Widget, can_focus=True):
@@ -47,6 +47,7 @@ class PreviewPane(Widget, can_focus=True):
         self.shown: Preview | None = None
         self.lit = Lit()
         self.top = 0  # the first line that is seen
+        self.left = 0  # the cells that are scrolled out at the left
         self.wraps = False
         self._palette = palette
         self._hint: tuple[tuple[str, str], ...] = ()
@@ -65,6 +66,7 @@ class PreviewPane(Widget, can_focus=True):
         self.shown = preview
         self.lit = lit
         if jumps:
+            self.left = 0
             self.top = max(0, min(lit.line - self.body_height // 3, self._last_top()))
         self._redraw()
 
@@ -106,6 +108,16 @@ class PreviewPane(Widget, can_focus=True):
             self._redraw()
         self._ask_for_missing()
 
+    def scroll_cells(self, by: int) -> None:
+        """Scroll sideways; lines that wrap have no side."""
+        if self.shown is None or self.wraps:
+            return
+        longest = max((len(line) for line in self.shown.lines), default=0)
+        left = max(0, min(self.left + by, min(longest, MAX_SHOWN) - 1))
+        if left != self.left:
+            self.left = left
+            self._redraw()
+
     def _ask_for_missing(self) -> None:
         shown = self.shown
         if shown is None or not shown.lines:
@@ -127,6 +139,14 @@ class PreviewPane(Widget, can_focus=True):
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         self.scroll_lines(-WHEEL_LINES)
+
+    def on_mouse_scroll_right(self, event: events.MouseScrollRight) -> None:
+        event.stop()
+        self.scroll_cells(WHEEL_CELLS)
+
+    def on_mouse_scroll_left(self, event: events.MouseScrollLeft) -> None:
+        event.stop()
+        self.scroll_cells(-WHEEL_CELLS)
 
     def on_click(self, event: events.Click) -> None:
         if event.chain == 2 and event.y > 0 and self._body is not None and event.y <= len(self._body):
@@ -170,7 +190,14 @@ class PreviewPane(Widget, can_focus=True):
                 break
             if 0 <= index < len(shown.lines):
                 strips = line_strips(
-                    shown, index, self.lit, width - 1, self._palette, wraps=self.wraps, limit=height - len(rows)
+                    shown,
+                    index,
+                    self.lit,
+                    width - 1,
+                    self._palette,
+                    wraps=self.wraps,
+                    left=self.left,
+                    limit=height - len(rows),
                 )
                 rows.extend((line, strip) for strip in strips)
             else:
