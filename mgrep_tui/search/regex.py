@@ -77,7 +77,7 @@ class RegexEngine:
         if query.is_empty:
             return Outcome()
         with contextlib.ExitStack() as stack:
-            matcher = self._matcher(query, cancel)
+            matcher = matcher_of(query, self._settings, cancel)
             if isinstance(matcher, BacktrackingMatcher):
                 stack.callback(matcher.close)
             return self._run(
@@ -132,33 +132,6 @@ class RegexEngine:
         cancel.check()
         return run.outcome()
 
-    def _matcher(self, query: Query, cancel: CancelToken) -> LineMatcher:
-        """What runs the pattern; errors get their place in the query's text."""
-        if not query.pattern:
-            return ListMatcher(all_lines=query.filters.needs_chunk)
-        try:
-            parsed, folds = read_pattern(query.pattern, case=query.case, is_literal=query.is_literal)
-            if parsed.beyond:
-                return BacktrackingMatcher(
-                    query.pattern,
-                    parsed,
-                    folds=folds,
-                    is_word=query.is_word,
-                    is_multiline=query.is_multiline,
-                    stuck_s=self._settings.regex.backtracking_limit_s * STUCK_SHARE,
-                    cancel=cancel,
-                )
-            return compile_pattern(
-                query.pattern,
-                case=query.case,
-                is_literal=query.is_literal,
-                is_word=query.is_word,
-                is_multiline=query.is_multiline,
-            )
-        except QueryError as error:
-            place = None if error.position is None else query.position_of(error.position)
-            raise QueryError(error.message, place, error.hint) from error
-
     def _candidates(
         self, matcher: LineMatcher, snapshot: Snapshot | None, cancel: CancelToken
     ) -> tuple[Candidates | None, Sequence[bytes]]:
@@ -174,3 +147,31 @@ class RegexEngine:
                 known.update(itertools.compress(segment.paths(), (~dead).tolist()))
         listing = list_files(self._root, self._settings.corpus, cancel)
         return candidates, [entry.path for entry in listing.entries if entry.path not in known]
+
+
+def matcher_of(query: Query, settings: Settings, cancel: CancelToken) -> LineMatcher:
+    """What runs the pattern; errors get their place in the query's text. One for backtracking is to be closed."""
+    if not query.pattern:
+        return ListMatcher(all_lines=query.filters.needs_chunk)
+    try:
+        parsed, folds = read_pattern(query.pattern, case=query.case, is_literal=query.is_literal)
+        if parsed.beyond:
+            return BacktrackingMatcher(
+                query.pattern,
+                parsed,
+                folds=folds,
+                is_word=query.is_word,
+                is_multiline=query.is_multiline,
+                stuck_s=settings.regex.backtracking_limit_s * STUCK_SHARE,
+                cancel=cancel,
+            )
+        return compile_pattern(
+            query.pattern,
+            case=query.case,
+            is_literal=query.is_literal,
+            is_word=query.is_word,
+            is_multiline=query.is_multiline,
+        )
+    except QueryError as error:
+        place = None if error.position is None else query.position_of(error.position)
+        raise QueryError(error.message, place, error.hint) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -19,7 +19,7 @@ from mgrep_tui.errors import ModelError
 from mgrep_tui.index.results import SemanticView
 from mgrep_tui.index.rows import ChunkRow
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Chunk, Hit, Outcome, Signal, Sink
+from mgrep_tui.model import Chunk, FileStat, Hit, Outcome, Signal, Sink
 from mgrep_tui.retrieval.ranking import Ranking, refine
 from mgrep_tui.search.filters import ChunkFacts, FileFacts, Filters
 from mgrep_tui.search.semantic_candidates import Pool
@@ -44,15 +44,33 @@ class Deep(Protocol):
         ...
 
 
+class Texts(Protocol):
+    """Where the lines of chunks come from."""
+
+    def read(self, row: ChunkRow) -> ChunkText | None:
+        """The chunk's lines, or None when it is gone."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A root that candidates come from, as far as showing its chunks needs it. `prefix` stands before the paths of its hits."""
+    """A root that candidates come from, as far as showing its chunks needs it. `prefix` stands before the paths of its hits.
+
+    `texts` stands in for the files of the root, where there are none.
+    """
 
     root: Root
     limit_bytes: int
     filters: Filters
     view: SemanticView
     prefix: bytes = b""
+    texts: Callable[[], Texts] | None = None
+
+    def open_texts(self, stats: Mapping[bytes, FileStat], stack: ExitStack) -> Texts:
+        """The texts of this root's chunks, until `stack` is left."""
+        if self.texts is not None:
+            return self.texts()
+        return ChunkReader(stack.enter_context(Reader(self.root)), stats, self.limit_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +133,7 @@ class Showing:
         folding = Folding()
         words = QuestionWords(ranking.question.stems, ranking.question.names)
         with ExitStack() as stack:
-            chunks = [
-                ChunkReader(stack.enter_context(Reader(source.root)), stats, source.limit_bytes)
-                for source, stats in zip(self._sources, pool.stats, strict=True)
-            ]
+            chunks = [source.open_texts(stats, stack) for source, stats in zip(self._sources, pool.stats, strict=True)]
             for place in ranking.order.tolist():
                 self._cancel.check()
                 row = pool.rows[place]
