@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from tree_sitter import Node, QueryCursor, Tree
 
@@ -78,20 +79,33 @@ def walk(roots: list[Definition]) -> Iterator[Definition]:
         stack.extend(reversed(item.children))
 
 
+@dataclass(slots=True)
+class Matches:
+    """What a query found in a tree, in no order yet. `items` carry what they are sorted by."""
+
+    items: list[tuple[int, int, int, int, Definition]] = field(default_factory=list)
+    imports: list[tuple[int, int]] = field(default_factory=list)
+    leads: dict[int, int] = field(default_factory=dict)
+
+
 def find_definitions(tree: Tree, buffer: bytes, rules: Rules) -> Outline:
     """Run the language's query over the tree."""
+    return outline_of(find_matches(tree, buffer, rules), rules)
+
+
+def find_matches(tree: Tree, buffer: bytes, rules: Rules) -> Matches:
+    """What the language's query finds in the tree."""
     _, query = load(rules)
     given = given_names(rules)
-    found: list[tuple[int, int, int, int, Definition]] = []
-    imports: list[tuple[int, int]] = []
-    leads: dict[int, int] = {}
+    found = Matches()
+    items, leads = found.items, found.leads
     for pattern, captures in QueryCursor(query).matches(tree.root_node):
         kind = next((name for name in captures if name not in _ROLES and name[0] != "_"), None)
         if kind is None:
             continue
         nodes = captures[kind]
         if kind == "import":
-            imports += [_rows(node) for node in nodes]
+            found.imports += [_rows(node) for node in nodes]
             continue
         if kind == "lead":
             for node in nodes:
@@ -102,16 +116,21 @@ def find_definitions(tree: Tree, buffer: bytes, rules: Rules) -> Outline:
         if item is not None:
             # Names given by us come last: of one node they hold only where no pattern found a real one.
             names = captures.get("name")
-            found.append(
+            items.append(
                 (item.start_byte, -item.end_byte, names[0].start_byte if names else item.end_byte, pattern, item)
             )
-    found.sort(key=lambda row: row[:4])
-    roots = _open_packages(_nest([row[4] for row in found]))
+    return found
+
+
+def outline_of(found: Matches, rules: Rules) -> Outline:
+    """The definitions as a tree, with their containers."""
+    found.items.sort(key=itemgetter(0, 1, 2, 3))
+    roots = _open_packages(_nest([row[4] for row in found.items]))
     if rules.has_clauses:
         roots = _join_clauses(roots)
     _settle(roots)
-    imports.sort()
-    return Outline(roots, imports, leads)
+    found.imports.sort()
+    return Outline(roots, found.imports, found.leads)
 
 
 def _rows(node: Node) -> tuple[int, int]:

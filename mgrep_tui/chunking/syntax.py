@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mgrep_tui.chunking.definitions import find_definitions, walk
 from mgrep_tui.chunking.grammar import ParseRefused, parse
+from mgrep_tui.chunking.islands import is_damaged, sound_outline, without_conflicts
 from mgrep_tui.chunking.layout import lay_out
 from mgrep_tui.chunking.pieces import Piece
 from mgrep_tui.chunking.rules import Rules, rules_for
@@ -24,8 +25,11 @@ def read_rules(language: str, folder: Path | None) -> Rules | None:
 
 def chunk_syntax(source: Source, rules: Rules, settings: ChunkingSettings) -> tuple[list[Piece], list[Symbol]]:
     """Pieces and symbols. Raises `ParseRefused` when the file has no usable tree."""
-    tree = parse(source.buffer, rules, settings.parse_timeout_s)
-    outline = find_definitions(tree, source.buffer, rules)
+    buffer = without_conflicts(source.buffer)
+    tree = parse(buffer, rules, settings.parse_timeout_s)
+    outline = find_definitions(tree, buffer, rules)
+    if is_damaged(tree, buffer, outline):
+        outline = sound_outline(buffer, rules, outline, settings.parse_timeout_s)
     for item in walk(outline.roots):
         item.last_row = max(
             item.first_row, source.trimmed(item.first_row, min(item.last_row, len(source.lines) - 1))[1]
