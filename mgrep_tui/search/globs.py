@@ -14,6 +14,7 @@ import functools
 import os
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 WILDCARD = re.compile(r"[*?]|\{[^{}]*,[^{}]*\}")
 _TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\{[^{}]*,[^{}]*\}|.", re.DOTALL)
@@ -22,20 +23,33 @@ _TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\{[^{}]*,[^{}]*\}|.", re.DOTALL)
 @functools.lru_cache(maxsize=256)
 def path_test(pattern: str) -> Callable[[bytes], bool]:
     """A predicate over paths relative to the root. Pure; the result may be called from any thread."""
-    flags = 0 if any(char.isupper() for char in pattern) else re.IGNORECASE
+    source, folds, starts, ends, is_of_name = path_pattern(pattern)
+    found = re.compile(source, (re.IGNORECASE if folds else 0) | re.DOTALL)
+    test = found.fullmatch if ends else found.match if starts else found.search
+    if is_of_name:
+        return lambda path: test(_text(path).rpartition("/")[2]) is not None
+    return lambda path: test(_text(path)) is not None
+
+
+class PathPattern(NamedTuple):
+    """A path's pattern as a regular expression that `re` and RE2 read alike; in it a dot matches a newline.
+
+    `starts` and `ends` say whether it must begin and end where the path does; `is_of_name` that only the file's name counts.
+    """
+
+    source: str
+    folds: bool
+    starts: bool
+    ends: bool
+    is_of_name: bool
+
+
+def path_pattern(pattern: str) -> PathPattern:
+    """What stands after `path:`, for whoever matches it with another engine."""
+    folds = not any(char.isupper() for char in pattern)
     if not WILDCARD.search(pattern):
-        source = re.escape(pattern.removeprefix("/"))
-        found = re.compile(source, flags)
-        return (
-            (lambda path: found.match(_text(path)) is not None)
-            if pattern.startswith("/")
-            else (lambda path: found.search(_text(path)) is not None)
-        )
-    source = _source(pattern.removeprefix("/"))
-    whole = re.compile(source, flags | re.DOTALL)
-    if "/" in pattern:
-        return lambda path: whole.fullmatch(_text(path)) is not None
-    return lambda path: whole.fullmatch(_text(path).rpartition("/")[2]) is not None
+        return PathPattern(re.escape(pattern.removeprefix("/")), folds, pattern.startswith("/"), False, False)
+    return PathPattern(_source(pattern.removeprefix("/")), folds, True, True, "/" not in pattern)
 
 
 def _source(pattern: str) -> str:
