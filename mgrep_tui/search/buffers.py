@@ -144,6 +144,7 @@ def find_by_texts(
     begins, ends, all_lines = found.begins, found.ends, found.spans
     position = misses = 0
     nexts = [find_text_at(text, 0, length) for text in texts]
+    is_rare = len(texts) == 1  # then one look tells whether another match can follow
     while True:
         place = max(nexts) if len(nexts) == 1 else min([at for at in nexts if at >= 0], default=-1)
         if place < 0:
@@ -160,6 +161,8 @@ def find_by_texts(
                 break
             spans.append(span)
             end = span[1]
+            if is_rare and find_text_at(texts[0], end, line_end) < 0:
+                break
         position = line_end + 1
         if spans:
             begins.append(begin)

@@ -15,14 +15,18 @@ FactsOf = Callable[[bytes], FileFacts]
 def facts_of_path(path: bytes) -> FileFacts:
     """Language and kind of file by its name; nothing of git."""
     place = path.rfind(b"/") + 1
-    name = path[place:]
-    is_test, is_others = _of_folder(path[:place])
-    return FileFacts(
-        path, language_of(name), False, False, is_test or is_test_path(name), is_generated(name), is_others
-    )
+    is_in_tests, is_others = _of_folder(path[:place])
+    language, is_test, is_made = _of_name(path[place:])
+    return FileFacts(path, language, False, False, is_in_tests or is_test, is_made, is_others)
 
 
 @functools.lru_cache(maxsize=8192)
 def _of_folder(folder: bytes) -> tuple[bool, bool]:
     """What the folder, which ends in a slash, says of each file in it: whether it is a test, and whether it is somebody else's."""
     return is_test_path(folder), is_vendored(folder)
+
+
+@functools.lru_cache(maxsize=16384)
+def _of_name(name: bytes) -> tuple[str, bool, bool]:
+    """What the name alone says: the language, whether it is a test, and whether a program wrote it."""
+    return language_of(name), is_test_path(name), is_generated(name)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from mgrep_tui.model import Hit, Signal, Span
 from mgrep_tui.search.buffers import Buffer, LineMatch
@@ -55,8 +54,7 @@ def row_of(buffer: Buffer, match: LineMatch, is_ranked: bool) -> Row:
     return line, text, places, number, last_line, places[0][0], 0
 
 
-@dataclass(frozen=True, slots=True)
-class FileGroup:
+class FileGroup(NamedTuple):
     """A file's rows in the order in which they are shown, and its score. Without `rank` nothing is ranked."""
 
     path: bytes

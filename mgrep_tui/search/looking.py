@@ -13,7 +13,7 @@ from mgrep_tui.search.buffers import Buffer, FoundLines, LineMatch
 from mgrep_tui.search.hits import LONG_BYTES, UNRANKED, Row, row_of
 from mgrep_tui.search.rank import rank_line
 from mgrep_tui.search.reading import CandidateReader
-from mgrep_tui.search.window import Window
+from mgrep_tui.search.window import Window, give_back, take_window
 
 RETURN = 13
 
@@ -70,7 +70,7 @@ class Looker:
         self._most_lines = most_lines
         self._is_ranked = is_ranked
         self._reader = CandidateReader(root, max_file_bytes)
-        self._window = Window()
+        self._window = take_window()
 
     def __enter__(self) -> Looker:
         return self
@@ -82,6 +82,7 @@ class Looker:
 
     def close(self) -> None:
         self._reader.close()
+        give_back(self._window)
 
     def look(self, candidates: Sequence[Candidate]) -> tuple[dict[int, list[Row]], Sequence[int]]:
         """By its number the rows of each candidate that has any; and the numbers of those that are to be looked into one by one."""

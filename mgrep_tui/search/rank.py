@@ -164,11 +164,12 @@ def rank_file(facts: FileFacts, *, matches_path: bool, matched: str) -> FileRank
 
 
 _DEFINITION = _DEFINITION_BY_EDGES[2].number
+_SCORES = [rank.score for rank in RANKS]
 
 
 def score_of(rows: Sequence[Row], file_rank: FileRank) -> float:
     """What a file with these rows counts: its best line, and a little for having many."""
-    best = max([RANKS[row[3]].score for row in rows])
+    best = _SCORES[rows[0][3]] if len(rows) == 1 else max([_SCORES[row[3]] for row in rows])
     return best + file_rank.score + min(1.0, len(rows) / 50)
 
 

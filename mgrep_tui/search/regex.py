@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ from mgrep_tui.search.looking import LineMatcher
 from mgrep_tui.search.matcher import compile_pattern, read_pattern
 from mgrep_tui.search.query import Query
 from mgrep_tui.search.running import Places, Run
+from mgrep_tui.search.second import Order, SecondProcess
 from mgrep_tui.search.work import LinesOf, Task
 from mgrep_tui.settings.config import Settings
 
@@ -52,6 +54,15 @@ class RegexEngine:
     def __init__(self, root: Root, settings: Settings) -> None:
         self._root = root
         self._settings = settings
+        self._second = SecondProcess()
+
+    def warm(self) -> None:
+        """Start the second process, for a program that stays and searches again and again. Returns at once; `close` ends it."""
+        self._second.start()
+
+    def close(self) -> None:
+        """End what was started. Searches that run go on."""
+        self._second.close()
 
     def search(
         self,
@@ -109,6 +120,8 @@ class RegexEngine:
             self._settings.corpus.max_file_bytes,
             is_ranked,
             NO_LIMIT if most is None else most + 1,
+            self._second,
+            _order_of(query, self._root, self._settings.corpus.max_file_bytes, most, is_ranked),
         )
         limit_s = None if is_exhaustive else self._settings.regex.time_limit_s
         run = Run(query, task, sink, cancel, most, limit_s, is_ranked, is_exhaustive)
@@ -175,3 +188,14 @@ def matcher_of(query: Query, settings: Settings, cancel: CancelToken) -> LineMat
     except QueryError as error:
         place = None if error.position is None else query.position_of(error.position)
         raise QueryError(error.message, place, error.hint) from error
+
+
+def _order_of(query: Query, root: Root, max_file_bytes: int, most: int | None, is_ranked: bool) -> Order:
+    options = {
+        "case": query.case,
+        "is_literal": query.is_literal,
+        "is_word": query.is_word,
+        "is_multiline": query.is_multiline,
+    }
+    most_lines = NO_LIMIT if most is None else most + 1
+    return os.fsencode(root.path), query.pattern, options, max_file_bytes, most_lines, is_ranked

@@ -8,8 +8,8 @@ import operator
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Outcome, Progress, Sink
@@ -37,6 +37,19 @@ AHEAD_FILES = 256
 """How far in the order of paths one looks for good files (no tests, nothing generated) to read first. So few are read within `SETTLE_S`,
 and need no such order."""
 FIRST_AHEAD_FILES = 32  # so that the first answer does not wait for the description of many
+
+
+class Extent(Protocol):
+    """How much there is to look into, and how it is looked for."""
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def has_index(self) -> bool: ...
+
+    @property
+    def has_scan(self) -> bool: ...
 
 
 class Places:
@@ -98,7 +111,7 @@ class Run:
     is_ranked: bool
     is_exhaustive: bool
     began: float = field(default_factory=time.monotonic)
-    places: Places | None = None
+    places: Extent | None = None
     first_hit: float | None = None
     shown: dict[bytes, FileGroup] = field(default_factory=dict)  # in the order of display
     waiting: list[FileGroup] = field(default_factory=list)
@@ -136,7 +149,12 @@ class Run:
             self._stream(places, matcher, self.sink)
             return
         stream: Iterable[Candidate] = _good_first(places) if self.is_ranked and places.count > AHEAD_FILES else places
-        for looked in look_into(self.task, stream, self.cancel):
+        self.consume(look_into(self.task, stream, self.cancel, places.count), places)
+
+    def consume(self, found: Iterable[Looked], places: Extent) -> None:
+        """Take what was found by whoever looked, and show it in batches, until it ends or a limit is met."""
+        self.places = places
+        for looked in found:
             self._take(looked, places.count)
             if self.is_stopped:
                 break
@@ -188,7 +206,7 @@ class Run:
             count = self.most - self.lines
             if not count:
                 return
-            group = replace(group, rows=group.rows[:count])
+            group = group._replace(rows=group.rows[:count])
         self.waiting.append(group)
         self.files += 1
         self.lines += count
@@ -231,7 +249,7 @@ class Run:
         before = {path: self.shown[path] for path in gone}
         found: dict[bytes, FileGroup] = {}
         candidates = [Candidate(path, None, None) for path in result.changed]
-        for looked in look_into(self.task, candidates, self.cancel):
+        for looked in look_into(self.task, candidates, self.cancel, len(candidates)):
             self.scanned += looked.files
             found.update((group.path, group) for group in looked.groups)
         if all(found.get(path) == group for path, group in before.items()) and all(path in before for path in found):
@@ -277,7 +295,7 @@ class Run:
             notes=tuple(self.notes),
         )
 
-    def _engine(self, places: Places) -> str:
+    def _engine(self, places: Extent) -> str:
         if isinstance(self.task.matcher, BacktrackingMatcher):
             return "backtracking"
         if places.has_index and places.has_scan:

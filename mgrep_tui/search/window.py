@@ -15,7 +15,27 @@ import numpy.typing as npt
 NEWLINE = 10
 FIRST_BEYOND_ASCII = 0x80
 WORD_BITS = 64
-FIRST_BYTES = 1 << 18
+FIRST_BYTES = 1 << 20
+MOST_KEPT = 2
+MOST_KEPT_BYTES = 1 << 22
+
+
+_kept: list[Window] = []  # to be used again: memory that is new costs more than what is read into it
+
+
+def take_window() -> Window:
+    """An empty window. Any thread."""
+    try:
+        return _kept.pop()
+    except IndexError:
+        return Window()
+
+
+def give_back(window: Window) -> None:
+    """Have it used by others."""
+    window.clear()
+    if len(_kept) < MOST_KEPT and len(window.buffer) <= MOST_KEPT_BYTES:
+        _kept.append(window)
 
 
 class OddPart(NamedTuple):
@@ -34,11 +54,12 @@ class Window:
     Use it again for the next candidates after `clear`: the memory stays.
     """
 
-    __slots__ = ("begins", "buffer", "ends_file", "first_lines", "length", "owners", "view")
+    __slots__ = ("_is_end", "begins", "buffer", "ends_file", "first_lines", "length", "owners", "view")
 
     def __init__(self) -> None:
         self.buffer = bytearray(FIRST_BYTES)
         self.view = memoryview(self.buffer)
+        self._is_end = np.empty(FIRST_BYTES, np.bool_)
         self.clear()
 
     def clear(self) -> None:
@@ -56,6 +77,7 @@ class Window:
         grown = bytearray(max(needed, 2 * len(self.buffer)))
         grown[: self.length] = self.view[: self.length]
         self.buffer, self.view = grown, memoryview(grown)
+        self._is_end = np.empty(len(grown), np.bool_)
 
     def add(self, owner: int, first_line: int, data: bytes) -> None:
         """Add a whole file, or the last part of one, by its bytes."""
@@ -115,7 +137,7 @@ class Window:
     def places_of(self, begins: Sequence[int]) -> tuple[list[int], list[int]]:
         """For lines of the buffer that begin there, ascending: the candidate and the number of the line in its file."""
         size = -(-self.length // WORD_BITS) * WORD_BITS
-        is_end = np.frombuffer(self.buffer, np.uint8, size) == NEWLINE
+        is_end = np.equal(np.frombuffer(self.buffer, np.uint8, size), NEWLINE, out=self._is_end[:size])
         words = np.packbits(is_end, bitorder="little").view("<u8")
         before = np.zeros(len(words) + 1, np.int64)
         np.cumsum(np.bitwise_count(words), out=before[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +15,15 @@ from mgrep_tui.search.filters import ChunkFacts, FileFacts, Filters
 from mgrep_tui.search.hits import FileGroup, Row
 from mgrep_tui.search.looking import LineMatcher, Looker
 from mgrep_tui.search.rank import definitions_first, rank_file, score_of
+from mgrep_tui.search.second import Lease, Order, SecondProcess
 
 FIRST_FILES = 4  # so that the first answer does not wait
-MOST_FILES = 64
+MOST_FILES = 48
 """Of one window: what is gained by more is less than what the caches of the processor lose."""
+
+SECOND_FROM = 80
+"""With fewer candidates the second process costs more than it saves."""
+LEAST_SHARE = 12
 
 MAX_NAME_CHARS = 200
 
@@ -47,6 +53,8 @@ class Task:
     max_file_bytes: int
     is_ranked: bool
     most_lines: int  # of one file; more are not looked for
+    second: SecondProcess | None = None
+    order: Order | None = None  # the same for the second process
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +66,89 @@ class Looked:
     groups: list[FileGroup]
 
 
-def look_into(task: Task, candidates: Iterable[Candidate], cancel: CancelToken) -> Iterator[Looked]:
-    """Look into each candidate, in order, some at a time. Ends early, without a word, when cancelled."""
+def look_into(task: Task, candidates: Iterable[Candidate], cancel: CancelToken, count: int = 0) -> Iterator[Looked]:
+    """Look into each candidate, some at a time; in order when nothing is ranked. Ends early, without a word, when cancelled.
+
+    `count` is how many there are; with many of them the second process takes its share.
+    """
     source = iter(candidates)
     size = 1 if task.matcher.is_serial else FIRST_FILES
-    with Looker(
-        task.root, task.matcher, task.max_file_bytes, most_lines=task.most_lines, is_ranked=task.is_ranked
-    ) as looker:
-        while part := list(itertools.islice(source, size)):
-            if cancel.is_cancelled:
+    with contextlib.ExitStack() as stack:
+        looker = stack.enter_context(
+            Looker(task.root, task.matcher, task.max_file_bytes, most_lines=task.most_lines, is_ranked=task.is_ranked)
+        )
+        lease = _lease(task, count)
+        if lease is not None:
+            stack.callback(lease.close)
+        left = count
+        while not cancel.is_cancelled:
+            part = list(itertools.islice(source, min(size, _share(left)) if lease is not None else size))
+            left -= len(part)
+            if part:
+                yield from _look(task, looker, part, cancel)
+            elif lease is None or not lease.is_waiting:
                 return
-            let_through = [candidate for candidate in part if is_let_through(task, candidate.path)]
-            rows, closely = looker.look(let_through)
-            groups = [_group(task, let_through[number].path, rows[number]) for number in sorted(rows)]
-            scanned = sum(1 for candidate in part if candidate.blocks is None)
-            yield Looked(len(part) - len(closely), scanned, [group for group in groups if group is not None])
-            for number in closely:
-                if cancel.is_cancelled:
-                    return
-                path = let_through[number].path
-                group = _group(task, path, looker.look_closely(let_through[number], cancel))
-                yield Looked(1, 0, [] if group is None else [group])
             if not task.matcher.is_serial:
                 size = min(MOST_FILES, 3 * size)
+            if lease is None:
+                continue
+            if not part:
+                lease.wait(cancel)
+            for given, rows, closely in lease.answers():
+                if rows is None:
+                    yield from _look(task, looker, given, cancel)
+                else:
+                    yield from _grouped(task, looker, given, rows, closely, cancel)
+            while lease.has_room and (part := list(itertools.islice(source, _share(left)))):
+                left -= len(part)
+                let_through = _let_through(task, part)
+                if len(let_through) < len(part):
+                    yield Looked(len(part) - len(let_through), 0, [])
+                if let_through and not lease.give(let_through):
+                    yield from _look(task, looker, let_through, cancel)
+
+
+def _lease(task: Task, count: int) -> Lease | None:
+    if task.second is None or task.order is None or count < SECOND_FROM or not task.is_ranked:
+        return None
+    return task.second.take(task.order) if task.matcher.can_join else None
+
+
+def _share(left: int) -> int:
+    """How many to take next, so that both processes end at about the same time."""
+    return max(LEAST_SHARE, min(MOST_FILES, left // 6))
+
+
+def _look(task: Task, looker: Looker, part: Sequence[Candidate], cancel: CancelToken) -> Iterator[Looked]:
+    let_through = _let_through(task, part)
+    if len(let_through) < len(part):
+        yield Looked(len(part) - len(let_through), 0, [])
+    if let_through:
+        rows, closely = looker.look(let_through)
+        yield from _grouped(task, looker, let_through, rows, closely, cancel)
+
+
+def _grouped(
+    task: Task,
+    looker: Looker,
+    part: Sequence[Candidate],
+    rows: dict[int, list[Row]],
+    closely: Sequence[int],
+    cancel: CancelToken,
+) -> Iterator[Looked]:
+    groups = [group_of(task, part[number].path, rows[number]) for number in sorted(rows)]
+    scanned = [candidate.blocks for candidate in part].count(None)
+    yield Looked(len(part) - len(closely), scanned, [group for group in groups if group is not None])
+    for number in closely:
+        if cancel.is_cancelled:
+            return
+        path = part[number].path
+        group = group_of(task, path, looker.look_closely(part[number], cancel))
+        yield Looked(1, 0, [] if group is None else [group])
+
+
+def _let_through(task: Task, part: Sequence[Candidate]) -> Sequence[Candidate]:
+    return [candidate for candidate in part if is_let_through(task, candidate.path)] if task.filters else part
 
 
 def is_let_through(task: Task, path: bytes) -> bool:
@@ -88,7 +156,8 @@ def is_let_through(task: Task, path: bytes) -> bool:
     return not task.filters or task.filters.accepts_file(task.facts_of(path))
 
 
-def _group(task: Task, path: bytes, rows: list[Row]) -> FileGroup | None:
+def group_of(task: Task, path: bytes, rows: list[Row]) -> FileGroup | None:
+    """The rows of a file as they are shown; None when the filters leave none."""
     if task.filters.needs_chunk and task.lines_of is not None:
         rows = _in_chunks(task, path, rows, task.lines_of)
     if not rows:

@@ -1,0 +1,244 @@
+"""A second process that looks into candidates beside the search's own: one process of Python runs one thread of its own code at a time.
+
+It is started once, in advance, and lives as long as its engine. Frames go both ways over a pair of sockets, all in `marshal`:
+
+    begin   (search, (root, pattern, options, max_file_bytes, most_lines, is_ranked))
+    task    (search, ticket, [(path, stat, blocks), …])
+    answer  (search, ticket, {number: rows} or None, [number, …])
+
+with the answers of `Looker.look`; None says that it failed, and the asker does it by itself. What belongs to an older search is dropped.
+Where the system has no such sockets, there is no second process.
+"""
+
+from __future__ import annotations
+
+import logging
+import marshal
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from mgrep_tui.corpus.root import open_root
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.ngram.snapshot import Candidate
+from mgrep_tui.search.hits import Row
+from mgrep_tui.search.looking import Looker
+from mgrep_tui.search.matcher import compile_pattern
+
+log = logging.getLogger(__name__)
+
+TASKS_AHEAD = 2
+MAX_TASK_BYTES = 30_000
+"""Tasks that wait always fit into the socket, so that sending never blocks while the other side does the same."""
+BUFFER_BYTES = 1 << 18
+LEAST_BUFFER_BYTES = (TASKS_AHEAD + 1) * MAX_TASK_BYTES
+ANSWER_S = 20.0
+POLL_S = 0.02
+
+Order = tuple[bytes, str, dict[str, Any], int, int, bool]
+"""What is looked for: root, pattern, the arguments of `compile_pattern`, and those of `Looker`."""
+
+
+class SecondProcess:
+    """The process, from the side of its engine. Methods may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # held by the search that uses it
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
+        self._search = 0
+        self._is_closed = False
+        self.unanswered = 0  # tasks of all searches, the lock's holder's to count
+
+    def start(self) -> None:
+        """Start it, once; it takes its time in the background."""
+        if sys.platform == "win32" or (os.cpu_count() or 1) < 2:
+            return
+        with self._lock:
+            if self._is_closed or self._process is not None:
+                return
+            ours, theirs = socket.socketpair()
+            for end in (ours, theirs):
+                for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                    end.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
+            with theirs:
+                if ours.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) < LEAST_BUFFER_BYTES:
+                    ours.close()
+                    return
+                package = str(Path(__file__).parents[2])
+                code = "import sys; sys.path.insert(0, sys.argv[1]); from mgrep_tui.search.second import main; main()"
+                try:
+                    self._process = subprocess.Popen(
+                        [sys.executable, "-I", "-c", code, package, str(theirs.fileno())],
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.DEVNULL,
+                        stderr=subprocess.DEVNULL,
+                        pass_fds=(theirs.fileno(),),
+                        start_new_session=True,
+                    )
+                except OSError as error:
+                    log.warning("no second process: %s", error)
+                    ours.close()
+                    return
+            self._pipe = Connection(ours.detach())
+
+    def close(self) -> None:
+        """End it. A search that uses it goes on by itself."""
+        self._is_closed = True
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    def take(self, order: Order) -> Lease | None:
+        """Have it for one search; None when another one has it, or when it does not run."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        if self._pipe is not None and not self._is_closed:
+            self._search += 1
+            lease = Lease(self, self._pipe, self._search)
+            # What older searches left unanswered comes first.
+            for _ in lease.answers():
+                pass
+            if lease.has_room and lease.send((self._search, order)):
+                return lease
+            self.give_back(lease.is_broken)
+            return None
+        self._lock.release()
+        return None
+
+    def give_back(self, is_broken: bool) -> None:
+        """A lease has ended."""
+        if is_broken and self._pipe is not None:
+            log.warning("the second process of regex mode ended")
+            self._pipe.close()
+            self._pipe = None
+        self._lock.release()
+
+
+Given = Sequence[Candidate]
+
+
+class Lease:
+    """The second process for the time of one search, in one thread. Close it."""
+
+    def __init__(self, owner: SecondProcess, pipe: Connection, search: int) -> None:
+        self.is_broken = False
+        self._owner = owner
+        self._pipe = pipe
+        self._search = search
+        self._given: dict[int, Given] = {}
+        self._next = 0
+
+    def close(self) -> None:
+        self._owner.give_back(self.is_broken)
+
+    @property
+    def has_room(self) -> bool:
+        return self._owner.unanswered < TASKS_AHEAD and not self.is_broken
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._given)
+
+    def send(self, frame: Any) -> bool:
+        """Whether it went out."""
+        data = marshal.dumps(frame)
+        if len(data) > MAX_TASK_BYTES:
+            return False
+        try:
+            self._pipe.send_bytes(data)
+        except (OSError, ValueError):
+            self.is_broken = True
+        return not self.is_broken
+
+    def give(self, candidates: Given) -> bool:
+        """Whether they were taken; not when they are too many in bytes, or the process is gone."""
+        plain = [
+            (path, stat and tuple(stat), blocks and [tuple(block) for block in blocks])
+            for path, stat, blocks in candidates
+        ]
+        if not self.send((self._search, self._next, plain)):
+            return False
+        self._owner.unanswered += 1
+        self._given[self._next] = candidates
+        self._next += 1
+        return True
+
+    def answers(self) -> Iterator[tuple[Given, dict[int, list[Row]] | None, list[int]]]:
+        """The answers that are there: the candidates, and what `Looker.look` says of them; None when it could not."""
+        try:
+            while self._owner.unanswered and not self.is_broken and self._pipe.poll(0):
+                search, ticket, rows, closely = marshal.loads(self._pipe.recv_bytes())
+                self._owner.unanswered -= 1
+                if search == self._search:
+                    yield self._given.pop(ticket), rows, closely
+        except (OSError, EOFError, ValueError):
+            self.is_broken = True
+        if self.is_broken:
+            while self._given:
+                yield self._given.popitem()[1], None, []
+
+    def wait(self, cancel: CancelToken) -> None:
+        """Sleep until there is an answer, or the search is cancelled. A process that says nothing for very long is given up."""
+        left_s = ANSWER_S
+        try:
+            while not cancel.is_cancelled and not self._pipe.poll(POLL_S):
+                left_s -= POLL_S
+                if left_s <= 0:
+                    self.is_broken = True
+                    return
+        except OSError:
+            self.is_broken = True
+
+
+def main() -> None:
+    """The second process: answer until the other end is closed."""
+    pipe = Connection(int(sys.argv[2]))
+    looker: Looker | None = None
+    try:
+        while True:
+            search, *rest = marshal.loads(pipe.recv_bytes())
+            if len(rest) == 1:
+                if looker is not None:
+                    looker.close()
+                looker = _looker(rest[0])
+                current = search
+            elif search == current:
+                ticket, plain = rest
+                pipe.send_bytes(marshal.dumps((search, ticket, *_look(looker, plain))))
+    except (EOFError, OSError):
+        return
+
+
+def _looker(order: Order) -> Looker | None:
+    root, pattern, options, max_file_bytes, most_lines, is_ranked = order
+    try:
+        return Looker(
+            open_root(Path(os.fsdecode(root))),
+            compile_pattern(pattern, **options),
+            max_file_bytes,
+            most_lines=most_lines,
+            is_ranked=is_ranked,
+        )
+    except Exception:
+        return None  # whatever it is, the asker meets it too, and can say so
+
+
+def _look(looker: Looker | None, plain: Sequence[tuple[Any, ...]]) -> tuple[dict[int, list[Row]] | None, list[int]]:
+    if looker is None:
+        return None, []
+    try:
+        rows, closely = looker.look([Candidate._make(candidate) for candidate in plain])
+    except Exception:
+        return None, []
+    return rows, list(closely)
