@@ -206,6 +206,9 @@ class Engines:
         checks_disk: bool,
     ) -> Outcome:
         worker = self._worker
+        # What the index leaves out is listed and scanned.
+        is_wider = options.hidden or options.ignored
+        engine = RegexEngine(self._root, self._wider(options)) if is_wider else self._regex
         facts_of = self._facts_of if query.filters.needs_git else facts_of_path
         lines_of = self._lines_of if query.filters.needs_chunk else None
 
@@ -220,9 +223,9 @@ class Engines:
                 checked = worker.check(token, snapshot)
                 return checked
 
-            outcome = self._regex.search(
+            outcome = engine.search(
                 query,
-                snapshot,
+                replace(snapshot, covers=False) if snapshot is not None and is_wider else snapshot,
                 check if worker is not None and checks_disk else None,
                 into,
                 cancel,
@@ -242,6 +245,15 @@ class Engines:
         outcome, _ = run(again)
         sink.replace(again.hits)
         return outcome
+
+    def _wider(self, options: SearchOptions) -> Settings:
+        """The settings with hidden or ignored files let in."""
+        corpus = self._settings.corpus
+        if options.hidden:
+            corpus = replace(corpus, hidden=True)
+        if options.ignored:
+            corpus = replace(corpus, use_gitignore=False, ignore_files=())
+        return replace(self._settings, corpus=corpus)
 
     @property
     def _opened(self) -> OpenIndex:

@@ -27,6 +27,10 @@ class Memory:
     def remember(self, query: PastQuery) -> None:
         state.add_to_history(self._history_file, query)
 
+    def is_first_start(self) -> bool:
+        """Whether nothing is remembered, of no root."""
+        return not self._history_file.exists() and not any(self._session_file.parent.glob("*.json"))
+
     def load_session(self) -> Session | None:
         found = state.load_session(self._session_file)
         return session_of(found) if found else None
@@ -46,13 +50,14 @@ def fields_of(session: Session) -> dict[str, object]:
         "literal": options.literal,
         "word": options.word,
         "sort": options.sort,
+        "hidden": options.hidden,
+        "ignored": options.ignored,
         "cursor_path": session.cursor_path.hex(),
         "cursor_line": session.cursor_line,
         "list_share": session.list_share,
         "has_preview": session.has_preview,
         "wraps": session.wraps,
         "theme": session.theme,
-        "has_seen_hint": session.has_seen_hint,
     }
 
 
@@ -85,6 +90,8 @@ def session_of(found: dict[str, object]) -> Session:
             literal=take("literal", False),
             word=take("word", False),
             sort=sort if sort in ("rank", "path") else default.options.sort,
+            hidden=take("hidden", False),
+            ignored=take("ignored", False),
         ),
         cursor_path=path,
         cursor_line=max(0, take("cursor_line", 0)),
@@ -92,5 +99,4 @@ def session_of(found: dict[str, object]) -> Session:
         has_preview=take("has_preview", default.has_preview),
         wraps=take("wraps", default.wraps),
         theme=take("theme", ""),
-        has_seen_hint=take("has_seen_hint", False),
     )

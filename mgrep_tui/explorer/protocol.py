@@ -118,7 +118,6 @@ class Session:
     has_preview: bool = True
     wraps: bool = False
     theme: str = ""
-    has_seen_hint: bool = False
 
 
 class Search(Protocol):

@@ -353,6 +353,9 @@ class SeveralExplorer:
     def remember(self, query: PastQuery) -> None:
         self._memory.remember(query)
 
+    def is_first_start(self) -> bool:
+        return self._memory.is_first_start()
+
     def load_session(self) -> Session | None:
         return self._memory.load_session()
 

@@ -22,6 +22,7 @@ from textual.binding import Binding, BindingType
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Explorer, SearchOptions, Session
 from mgrep_tui.model import Hit, Mode
+from mgrep_tui.ui import last_session
 from mgrep_tui.ui.bindings import textual_keymap
 from mgrep_tui.ui.flow import DEBOUNCE_S, Ask
 from mgrep_tui.ui.keyboard import claim_keyboard
@@ -102,12 +103,7 @@ class MgrepApp(App[list[Hit]]):
         self.explorer.subscribe(lambda: self.main.post(self._health_changed))
         main = self.main
         if self._session is not None:
-            main.share, main.has_preview = self._session.list_share, self._session.has_preview
-            main.pane.set_wraps(self._session.wraps)
-            main.restore_at = (self._session.cursor_path, self._session.cursor_line, 0)
-            if self._session.has_seen_hint:
-                main.presenter.hint_was_seen()
-            main.divide()
+            last_session.restore(main, self._session)
         threading.Thread(target=self._start_explorer, name="start", daemon=True).start()
         for text in self._complaints[:COMPLAINTS_SHOWN]:
             self.notify(said(text[:COMPLAINT_LENGTH]), severity="warning", markup=False)
@@ -155,7 +151,7 @@ class MgrepApp(App[list[Hit]]):
     ) -> None:
         """Leave; what is to be restored the next time is noted while everything is still there."""
         if self.main.is_ready:
-            self.last_session = self.main.session()
+            self.last_session = last_session.kept(self.main)
             # Meanwhile: Textual waits up to 0.2 s for its input thread.
             threading.Thread(target=self.explorer.close, name="closing", daemon=True).start()
         super().exit(result, return_code, message)

@@ -34,7 +34,7 @@ def empty_query(
 ) -> list[ChoiceRow]:
     """Nothing has been typed: recent queries, files changed lately, and at the first start what works already."""
     rows: list[ChoiceRow] = [ChoiceRow()]
-    if shows_hint or not (history or changed):
+    if shows_hint:
         rows += [text_row(("Type what you are looking for.", "strong"))]
         rows += [
             text_row(("In words, or as a regular expression (F2).", "muted")),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.display import Display
 from tests.support.terminal import terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -55,15 +56,45 @@ def test_from_the_first_key_to_the_chosen_hit(tree: Path, tmp_path: Path) -> Non
     assert out.read_bytes() == b"src/new.py:1:1\n"
 
 
-def test_the_last_query_of_the_folder_comes_back(tree: Path, tmp_path: Path) -> None:
-    for arguments in (["--mode", "regex"], []):
-        with terminal(["-m", "mgrep_tui", *arguments, str(tree)], size=(120, 36), environ=environ(tmp_path)) as screen:
-            screen.expect("F1")
-            if arguments:
-                screen.send("unusual")
-            screen.expect("2 hits")
-            screen.send("\x03")
-            assert screen.end() == 0
+HINT = "Type what you are looking for."
+
+
+def test_a_folder_comes_back_as_it_was_left_and_the_hint_only_once(tree: Path, tmp_path: Path) -> None:
+    """Query, mode, options, cursor and panes of this folder; another folder begins anew, but is no first start."""
+    words = ["-m", "mgrep_tui", str(tree)]
+    with terminal(words, size=(120, 36), environ=environ(tmp_path)) as source:
+        screen = Display(source)
+        screen.shows("F1", HINT)
+        source.send("\x12unusual")
+        screen.shows("2 hits")
+        for keys, told in (("\x1bc", "case counts"), ("\x1bo", "by path"), ("\x1bh", "with hidden files")):
+            source.send(keys)
+            screen.shows(told)
+        source.send("\x1b.\x1b.\x1b[B")
+        left = screen.shows("2/2", "def retry")
+        source.send("\x03")
+        assert source.end() == 0
+    with terminal(words, size=(120, 36), environ=environ(tmp_path)) as source:
+        screen = Display(source)
+        again = screen.shows(
+            "2/2", "2 hits", "case counts", "by path", "with hidden files", "def retry", "regular expression"
+        )
+        assert again.splitlines()[4].index("│") == left.splitlines()[4].index("│")
+        assert HINT not in again
+        source.send("\x03")
+        assert source.end() == 0
+    (tmp_path / "other").mkdir()
+    with terminal(["-m", "mgrep_tui", str(tmp_path / "other")], size=(120, 36), environ=environ(tmp_path)) as source:
+        screen = Display(source)
+        text = screen.shows("F1", "what are you looking for?", "meaning")
+        assert HINT not in text
+        source.send("\x03")
+        assert source.end() == 0
+    with terminal([*words, "--no-restore"], size=(120, 36), environ=environ(tmp_path)) as source:
+        screen = Display(source)
+        screen.shows("F1", "what are you looking for?", "Recent queries")
+        source.send("\x03")
+        assert source.end() == 0
 
 
 def test_words_find_code_as_soon_as_it_is_indexed(tree: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from mgrep_tui.explorer.protocol import Session
 from mgrep_tui.model import Mode
+from mgrep_tui.ui import last_session
 from tests.support.fake_explorer import FakeExplorer
 from tests.support.screen import running
 
@@ -77,8 +78,8 @@ async def test_a_session_is_restored() -> None:
         assert screen.main.list.hit is not None
         assert (screen.main.list.hit.path, screen.main.list.hit.line) == (hit.path, hit.line)
         assert screen.main.query_one("#left").size.width == 72
-        saved = screen.main.session()
-        assert replace(saved, theme="", has_seen_hint=False) == replace(session, theme="")
+        saved = last_session.kept(screen.main)
+        assert replace(saved, theme="") == replace(session, theme="")
 
 
 async def test_the_search_word_does_not_depend_on_colour() -> None:

@@ -97,7 +97,7 @@ async def test_the_preview_scrolls_sideways_and_comes_back_with_the_next_hit() -
     async with running(explorer, text="short|value", mode=Mode.REGEX) as screen:
         pane = screen.main.pane
         assert "argument_19" not in screen.text()
-        for _ in range(24):
+        for _ in range(26):
             await screen.press("shift+right")
         assert "argument_19" in screen.text()
         assert screen.main.query_input.value == "short|value"

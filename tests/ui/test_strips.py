@@ -9,8 +9,8 @@ from rich.style import Style
 
 from mgrep_tui.model import Hit, Mode, Span
 from mgrep_tui.text.sanitize import is_clean
-from mgrep_tui.ui.strips import code_parts, count, parts_width, row, size_text, skip_cells, span_text
 from mgrep_tui.ui.own_themes import DARK
+from mgrep_tui.ui.strips import code_parts, count, parts_width, row, size_text, skip_cells, span_text
 from mgrep_tui.ui.theme import palette_of
 from mgrep_tui.ui.widgets.hit_rows import Look, first_line, heading, score_text, second_line
 

@@ -24,6 +24,8 @@ SESSIONS = st.builds(
         literal=st.booleans(),
         word=st.booleans(),
         sort=st.sampled_from(["rank", "path"]),
+        hidden=st.booleans(),
+        ignored=st.booleans(),
     ),
     cursor_path=st.binary(),
     cursor_line=st.integers(0, 10**9),
@@ -31,7 +33,6 @@ SESSIONS = st.builds(
     has_preview=st.booleans(),
     wraps=st.booleans(),
     theme=st.text(),
-    has_seen_hint=st.booleans(),
 )
 
 
@@ -56,9 +57,11 @@ def test_the_disk_keeps_history_and_session(tmp_path: Path) -> None:
     folders = user_folders({"MGREP_TUI_HOME": str(tmp_path)})
     memory = Memory(folders.state / "history.jsonl", folders.session_of(Path("/r")))
     assert memory.load_session() is None
+    assert memory.is_first_start()
     session = Session(text="a\ud800", mode=Mode.REGEX, cursor_path=b"caf\xe9.py")
     memory.save_session(session)
     memory.remember(PastQuery("x", Mode.SEMANTIC))
     again = Memory(folders.state / "history.jsonl", folders.session_of(Path("/r")))
     assert again.load_session() == session
+    assert not Memory(folders.state / "history.jsonl", folders.session_of(Path("/another"))).is_first_start()
     assert list(again.history()) == [PastQuery("x", Mode.SEMANTIC)]

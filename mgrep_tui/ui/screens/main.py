@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from mgrep_tui.errors import MgrepError
-from mgrep_tui.explorer.protocol import Explorer, Preview, Session, Variant
+from mgrep_tui.explorer.protocol import Explorer, Preview, Variant
 from mgrep_tui.model import Hit
 from mgrep_tui.settings.state import PastQuery
 from mgrep_tui.ui import layout
@@ -80,7 +80,7 @@ class MainScreen(Screen[None]):
         self.has_preview = True
         self.is_ready = False  # the parts are there
         self.is_touched = False  # the cursor was moved by hand since the query changed
-        self.restore_at: HitKey | None = None
+        self.restore_at: HitKey | None = None  # where the cursor was the last time, until its hit is found
         self.presenter = Presenter(self)
         self.completions = Completions(self)
         self._handlers = handlers(self)
@@ -181,9 +181,9 @@ class MainScreen(Screen[None]):
         if keep is None and self.list.hit is not None and self.is_touched:
             keep = key_of(self.list.hit)
         self.list.show(results, keep, self.presenter.path_words())
-        if len(results):
-            self.restore_at = None
         found_again = keep is not None and results.find(keep) is not None
+        if found_again:
+            self.restore_at = None
         self.is_touched = self.is_touched and found_again
         self.set_class(not len(results), "-starting")
         if not len(results):
@@ -191,6 +191,12 @@ class MainScreen(Screen[None]):
 
     def results_grown(self, has_moved: bool) -> None:
         self.list.grown(has_moved)
+        if self.restore_at is not None and not self.is_touched:
+            # The hit of the last session need not be among the first that come.
+            found = self.flow.results.find(self.restore_at)
+            if found is not None:
+                self.restore_at = None
+                self.list.move_to(found)
 
     def results_old(self) -> None:
         self.list.dim()
@@ -198,6 +204,8 @@ class MainScreen(Screen[None]):
     def state_changed(self) -> None:
         if not self.flow.is_searching and self.flow.error is None:
             self.list.undim()
+            if self.flow.outcome is not None and not self.flow.outcome.is_partial:
+                self.restore_at = None
         self.presenter.growth.search_changed()
         self.presenter.query_changed()
 
@@ -237,6 +245,7 @@ class MainScreen(Screen[None]):
         """Take another query, put it into the box, and search at once."""
         self.remember()
         self.is_touched = False
+        self.restore_at = None
         with self.query_input.prevent(Input.Changed):
             self.query_input.set_text(ask.text)
         self.flow.change(replace(ask, text=self.query_input.value), is_refinement=is_refinement)
@@ -255,6 +264,8 @@ class MainScreen(Screen[None]):
     def _edited(self, event: Input.Changed) -> None:
         event.stop()
         was_pasted, self.query_input.was_pasted = self.query_input.was_pasted, False
+        if event.value != self.flow.ask.text:
+            self.restore_at = None
         if not event.value and self.flow.ask.text:
             self.remember()
         self.flow.typed(event.value)
@@ -359,24 +370,6 @@ class MainScreen(Screen[None]):
         if self.step is layout.Step.WIDE:
             self.share = layout.share_of(self.size.width, event.x)
             self.divide()
-
-    # --- kept between runs
-
-    def session(self) -> Session:
-        hit = self.list.hit
-        ask = self.flow.ask
-        return Session(
-            text=ask.text,
-            mode=ask.mode,
-            options=replace(ask.options, like=None),
-            cursor_path=hit.path if hit else b"",
-            cursor_line=hit.line if hit else 0,
-            list_share=self.share,
-            has_preview=self.has_preview,
-            wraps=self.pane.wraps,
-            theme=self.app.theme,
-            has_seen_hint=True,
-        )
 
     def close_workers(self) -> None:
         self.flow.stop()

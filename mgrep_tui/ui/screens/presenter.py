@@ -49,7 +49,7 @@ class Presenter:
         self._variants_of: object = None  # the query that they are for
         self._is_asking = False
         self.growth = Growth(screen)
-        self._shows_hint = True
+        self._shows_hint = screen.explorer.is_first_start()
 
     def all(self) -> None:
         self.title()
@@ -61,10 +61,6 @@ class Presenter:
             self._screen.pane.show_hint(words.CHEAT_SHEET)
 
     # --- health
-
-    def hint_was_seen(self) -> None:
-        """The hint of the first start is not shown again."""
-        self._shows_hint = False
 
     def health_changed(self, health: Health) -> None:
         before, self._health = self._health, health
