@@ -6,7 +6,8 @@ the two. Sizes are in bytes or megabytes (10^6 bytes) as the name says, times in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, get_type_hints
 
 # Numbers without a range of their own. No timer, counter or thread takes more, and a file that comes with a repository could ask for it.
@@ -117,6 +118,20 @@ class UiSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RepositorySettings:
+    """How repositories are brought that are opened by their address."""
+
+    max_mb: int = _key(2_000, "A repository that takes more of the disk is not brought.", is_private=True, lowest=1)
+    max_files: int = _key(500_000, "Neither is an archive with more files.", is_private=True, lowest=1)
+    max_memory_mb: int = _key(
+        0, "Memory that bringing one may take; 0 is six tenths of what is free then.", is_private=True, highest=1e7
+    )
+    refresh_s: float = _key(
+        60.0, "On opening, what was refreshed within this time is not refreshed again.", is_private=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class EditorSettings:
     """Which editor opens a hit."""
 
@@ -136,6 +151,9 @@ class Settings:
     semantic: SemanticSettings = SemanticSettings()
     ui: UiSettings = field(default_factory=UiSettings)
     editor: EditorSettings = EditorSettings()
+    repositories: RepositorySettings = RepositorySettings()
+    # Names chosen by the person, each for some folders and addresses: no fixed keys, and from the person's own file only.
+    workspaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +177,8 @@ def all_keys() -> tuple[Key, ...]:
     defaults = Settings()
     for section in fields(Settings):
         values = getattr(defaults, section.name)
+        if not is_dataclass(values):
+            continue
         hints = get_type_hints(type(values))
         for item in fields(values):
             kind = hints[item.name]

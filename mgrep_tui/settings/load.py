@@ -19,6 +19,7 @@ from typing import Any
 from mgrep_tui.settings.config import Key, Settings, all_keys
 
 PROJECT_FILE = ".mgrep-tui.toml"
+WORKSPACES = "workspaces"
 # A configuration is a page of text; more is a mistake or an attack on our memory.
 MAX_FILE_BYTES = 256_000
 # What a person reads; the place of each is looked for in the whole text.
@@ -92,6 +93,15 @@ def _apply_tables(
             warnings.append(f"{_place(path, text, section, name)}: {sentence}")
 
     for section, values in tables.items():
+        if section == WORKSPACES:
+            if is_project:
+                warn("", section, f"'{section}' is not taken from a project's file; set it in your own.")
+                continue
+            found, wrong = _workspaces(values)
+            settings = replace(settings, workspaces={**settings.workspaces, **found})
+            for name in wrong:
+                warn(section, name, f"'{section}.{_cut(name)}' must be a list of folders and addresses.")
+            continue
         if section not in sections:
             warn("", section, f"unknown section or key '{_cut(section)}'.")
             continue
@@ -111,6 +121,20 @@ def _apply_tables(
                 else:
                     settings = _with(settings, section, name, checked)
     return settings, warnings
+
+
+def _workspaces(values: Any) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """The workspaces of a file, and the names of those that are none."""
+    if not isinstance(values, dict):
+        return {}, [""]
+    found: dict[str, tuple[str, ...]] = {}
+    wrong = []
+    for name, places in values.items():
+        if isinstance(places, list) and places and all(isinstance(place, str) and place.strip() for place in places):
+            found[name] = tuple(places)
+        else:
+            wrong.append(name)
+    return found, wrong
 
 
 def _cut(text: str) -> str:

@@ -1,0 +1,147 @@
+"""A repository is wanted: what is in the cache opens at once and is refreshed later, what is not is brought; failing leaves nothing.
+
+With git, a shallow clone; without, the forge's archive. Everything is done in the caller's thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mgrep_tui.errors import MgrepError
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.repositories import git_transfer
+from mgrep_tui.repositories.addresses import Address
+from mgrep_tui.repositories.archive import download
+from mgrep_tui.repositories.credentials import git_configuration, secret_for
+from mgrep_tui.repositories.git_process import Git, has_git
+from mgrep_tui.repositories.limits import MEMORY_SHARE, Limits, available_memory, check_size
+from mgrep_tui.repositories.store import ARCHIVE, GIT, Kept, Store
+from mgrep_tui.settings.config import RepositorySettings
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """How a refresh went: what is there now, whether it changed, and a sentence when something kept it from being done."""
+
+    kept: Kept
+    is_changed: bool = False
+    note: str = ""
+
+
+class Arrivals:
+    """Brings repositories into a store. Any thread, each repository in one at a time."""
+
+    def __init__(self, store: Store, settings: RepositorySettings, environ: Mapping[str, str]) -> None:
+        self._store = store
+        self._settings = settings
+        self._environ = environ
+
+    def _limits(self) -> Limits:
+        memory = self._settings.max_memory_mb * 1_000_000
+        if not memory:
+            memory = int((available_memory() or 0) * MEMORY_SHARE)
+        return Limits(self._settings.max_mb * 1_000_000, self._settings.max_files, memory)
+
+    def bring(self, address: Address, cancel: CancelToken, report: Report) -> Kept:
+        """What the address names, from the cache if it is there, whole. Raises `MgrepError` in a person's words, and `Cancelled`."""
+        kept = self._store.get(address)
+        if kept is not None:
+            self._finish(kept, address, cancel)
+            return self._store.renewed(kept)
+        limits = self._limits()
+        check_size(self._store.base, limits, 0)
+        with self._store.coming(address) as coming:
+            tree = coming / self._store.tree_of(address).name
+            if has_git(self._environ):
+                report("connecting")
+                git = self._git(tree, address, cancel, limits, coming, report)
+                commit = git_transfer.clone(git, tree, address)
+                return self._store.settle(coming, address, commit, GIT)
+            secret = secret_for(address, self._environ)
+            unpacked = download(address, secret, tree, coming / "archive", limits, cancel, report)
+            return self._store.settle(coming, address, unpacked.commit, ARCHIVE)
+
+    def is_fresh(self, kept: Kept, address: Address) -> bool:
+        """Whether nothing can have changed at the other side: a commit never does, and what was looked at a moment ago hardly has."""
+        return address.is_commit or time.time() - kept.record.fetched_at < self._settings.refresh_s
+
+    def refresh(self, kept: Kept, address: Address, cancel: CancelToken, report: Report) -> Refreshed:
+        """Bring what is new. Never raises `MgrepError`: what was there stays, and the note says why. Raises `Cancelled`."""
+        try:
+            with self._store.locked(address) as is_mine:
+                if not is_mine:
+                    return Refreshed(kept)
+                if kept.record.way == GIT:
+                    if not has_git(self._environ):
+                        return Refreshed(kept, note=f"{kept.name} is as of {_age(kept)}: git is not installed.")
+                    return self._refresh_with_git(kept, address, cancel, report)
+                return self._replace(kept, address, cancel, report)
+        except MgrepError as error:
+            return Refreshed(kept, note=f"{kept.name} is as of {_age(kept)}. {error}")
+
+    def _refresh_with_git(self, kept: Kept, address: Address, cancel: CancelToken, report: Report) -> Refreshed:
+        limits = self._limits()
+        git = self._git(kept.tree, address, cancel, limits, kept.folder, report)
+        _forget_locks(kept.tree / ".git")
+        commit = git_transfer.fetch(git, address)
+        is_changed = commit != kept.record.commit
+        if is_changed:
+            report("checking out")
+            git_transfer.check_out(git, kept.tree, commit)
+        kept = self._store.renewed(kept, commit=commit, is_fetched=True)
+        git_transfer.tidy(git, kept.tree)
+        return Refreshed(kept, is_changed)
+
+    def _replace(self, kept: Kept, address: Address, cancel: CancelToken, report: Report) -> Refreshed:
+        """An archive is brought anew and changes places with the old tree."""
+        with self._store.coming(address) as coming:
+            tree = coming / kept.tree.name
+            secret = secret_for(address, self._environ)
+            unpacked = download(address, secret, tree, coming / "archive", self._limits(), cancel, report)
+            if unpacked.commit and unpacked.commit == kept.record.commit:
+                return Refreshed(self._store.renewed(kept, is_fetched=True))
+            old = coming / "old"
+            try:
+                kept.tree.rename(old)
+                tree.rename(kept.tree)
+            except OSError as error:
+                if old.exists() and not kept.tree.exists():
+                    old.rename(kept.tree)
+                raise MgrepError(f"The new tree could not be put in place: {error.strerror}.") from error
+        return Refreshed(self._store.renewed(kept, commit=unpacked.commit, is_fetched=True), is_changed=True)
+
+    def _finish(self, kept: Kept, address: Address, cancel: CancelToken) -> None:
+        """End a checkout that was broken off; the objects are here."""
+        commit = git_transfer.unfinished(kept.tree) if kept.record.way == GIT else ""
+        if not commit or not has_git(self._environ):
+            return
+        with self._store.locked(address, timeout_s=10.0) as is_mine:
+            if is_mine and git_transfer.unfinished(kept.tree):
+                git_transfer.check_out(Git(kept.tree, address, self._environ, cancel), kept.tree, commit)
+
+    def _git(
+        self, tree: Path, address: Address, cancel: CancelToken, limits: Limits, measured: Path, report: Report
+    ) -> Git:
+        config = git_configuration(address, secret_for(address, self._environ))
+        return Git(tree, address, self._environ, cancel, config=config, limits=limits, measured=measured, report=report)
+
+
+def _forget_locks(git_dir: Path) -> None:
+    """Locks of a git that was killed in the middle. Ours is the only one that works here, and it is not running now."""
+    for lock in ("shallow.lock", "index.lock", "HEAD.lock", "config.lock", "packed-refs.lock"):
+        (git_dir / lock).unlink(missing_ok=True)
+
+
+def _age(kept: Kept) -> str:
+    """When it was fetched, as a person says it."""
+    seconds = max(0.0, time.time() - kept.record.fetched_at)
+    if seconds < 5400:
+        return f"{max(1, round(seconds / 60))} minutes ago"
+    if seconds < 48 * 3600:
+        return f"{round(seconds / 3600)} hours ago"
+    return f"{round(seconds / 86400)} days ago"

@@ -1,0 +1,152 @@
+"""Bringing a repository with git: one commit, without its history, its tags, its submodules, its filters and its hooks.
+
+A new clone is made in a folder under a temporary name. A refresh fetches the new commit beside the old one (which may stop at any time),
+then marks what is to be done, checks out, and takes the mark away: a checkout that was broken off is ended at the next opening, without
+the network.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mgrep_tui.errors import MgrepError
+from mgrep_tui.repositories.addresses import Address
+from mgrep_tui.repositories.credentials import variables_named
+from mgrep_tui.repositories.git_process import Git, GitFailedError
+
+CURRENT = "refs/mgrep-tui/current"
+COMING = "refs/mgrep-tui/coming"
+PACKS_KEPT = 12
+_FETCH = (
+    "fetch",
+    "--progress",
+    "--depth=1",
+    "--no-tags",
+    "--no-recurse-submodules",
+    "--no-write-fetch-head",
+    "--force",
+)
+
+
+def clone(git: Git, folder: Path, address: Address) -> str:
+    """Fill the empty `folder`, where `git` runs. The commit that stands there afterwards. Raises as `fetch` and `Git.run`."""
+    git.run("init", "--quiet", "--template=", "--initial-branch=mgrep-tui", is_offline=True)
+    git.run("config", "remote.origin.url", address.url, is_offline=True)
+    commit = fetch(git, address)
+    check_out(git, folder, commit)
+    return commit
+
+
+def fetch(git: Git, address: Address) -> str:
+    """Bring what the address names beside what is there; the commit. The tree stays as it was. Raises `MgrepError` in a person's words."""
+    try:
+        git.run(*_FETCH, "--", address.url, f"+{address.ref or 'HEAD'}:{COMING}")
+        # A tag may stand for a tag object; `^{commit}` is what it means.
+        return git.run("rev-parse", "--verify", "--quiet", f"{COMING}^{{commit}}", is_offline=True).strip()
+    except GitFailedError as error:
+        raise explained(error, address) from error
+
+
+def check_out(git: Git, folder: Path, commit: str) -> None:
+    """Make the tree that of a commit which is here. May be broken off and done again."""
+    mark = folder / ".git" / "mgrep-tui-checkout"
+    mark.write_text(commit, encoding="ascii")
+    for lock in ("index.lock", "HEAD.lock"):
+        (folder / ".git" / lock).unlink(missing_ok=True)  # of a checkout that was killed; nobody else works in here
+    git.run("checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", commit, "--", is_offline=True)
+    git.run("update-ref", CURRENT, commit, is_offline=True)
+    mark.unlink(missing_ok=True)
+
+
+def unfinished(folder: Path) -> str:
+    """The commit whose checkout was broken off; empty when the tree is whole."""
+    try:
+        text = (folder / ".git" / "mgrep-tui-checkout").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return text if re.fullmatch(r"[0-9a-f]{40,64}", text) else ""
+
+
+def tidy(git: Git, folder: Path) -> None:
+    """Forget the objects of former commits when many refreshes have piled them up. Failing is no harm."""
+    if len(list((folder / ".git" / "objects" / "pack").glob("*.pack"))) <= PACKS_KEPT:
+        return
+    git.run("update-ref", "-d", COMING, is_offline=True)
+    git.run("gc", "--quiet", "--prune=now", is_offline=True)
+
+
+_NETWORK = re.compile(
+    r"could not resolve host|couldn't resolve|network is unreachable|connection refused|connection timed out|no route to host|"
+    r"failed to connect|couldn't connect|name or service not known|temporary failure in name resolution|operation timed out|"
+    r"connection reset|connection was reset|early eof|unexpected disconnect|recv failure",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"authentication failed|could not read (?:username|password)|permission denied|access denied|terminal prompts disabled|"
+    r"returned error: 40[13]|invalid username or (?:password|token)",
+    re.IGNORECASE,
+)
+_MISSING = re.compile(
+    r"repository .*not found|returned error: 404|does not appear to be a git repository|project you were looking for|"
+    r"could not be found|no such file or directory|does not exist",
+    re.IGNORECASE,
+)
+_NO_REF = re.compile(
+    r"couldn't find remote ref|not our ref|no such remote ref|remote ref does not exist|unadvertised object",
+    re.IGNORECASE,
+)
+_LIMITED = re.compile(r"returned error: 429|too many requests|rate limit", re.IGNORECASE)
+_HOST_KEY = re.compile(r"host key verification failed|authenticity of host|no .* host key is known", re.IGNORECASE)
+_OWNER = re.compile(r"dubious ownership", re.IGNORECASE)
+_TLS = re.compile(r"certificate|ssl", re.IGNORECASE)
+_UNSOUND = re.compile(r"fsck|bad object|hasdotgit|gitmodules", re.IGNORECASE)
+
+
+def explained(error: GitFailedError, address: Address) -> MgrepError:
+    """What went wrong with a transfer, as a sentence and what to do. Pure."""
+    said = error.output
+    where = address.host or address.project
+    if _LIMITED.search(said):
+        return MgrepError(
+            f"{where} takes no more requests for now.", f"Wait a while, or set {variables_named(address)}."
+        )
+    if _NO_REF.search(said):
+        what = f"branch, tag or commit '{address.ref}'" if address.ref else "commit yet"
+        return MgrepError(
+            f"There is no {what} in {address.project}.", "A commit must be named in full." if address.ref else ""
+        )
+    if _HOST_KEY.search(said):
+        return MgrepError(f"The key of {where} is not known to ssh.", f"Connect once by hand, to check it: ssh {where}")
+    if _OWNER.search(said):
+        return MgrepError(
+            "git refuses to read that repository: it belongs to somebody else.",
+            f"If you trust it: git config --global --add safe.directory '{address.project}'",
+        )
+    if _NETWORK.search(said):
+        return MgrepError(f"{where} cannot be reached.", "Is there a network?")
+    if _DENIED.search(said):
+        hint = (
+            "Add your key to the agent (ssh-add)." if address.scheme == "ssh"
+            else f"If it is private, set {variables_named(address)}, or let git remember your name there."
+        )  # fmt: skip
+        return MgrepError(f"{where} does not let us read {address.project}, or there is no such repository.", hint)
+    if _MISSING.search(said):
+        hint = (
+            f"Is the name right? If it is private, set {variables_named(address)}."
+            if address.host
+            else "Is the path right?"
+        )
+        return MgrepError(
+            f"There is no repository {address.project} at {where}."
+            if address.host
+            else f"There is no repository at {where}.",
+            hint,
+        )
+    if _UNSOUND.search(said):
+        return MgrepError(
+            f"{address.project} holds objects that git takes for unsound, so it is not opened.", str(error)
+        )
+    if _TLS.search(said):
+        return MgrepError(f"The connection to {where} is not safe: {error.message.removeprefix('git failed: ')}")
+    return MgrepError(f"{address.project} could not be fetched: {error.message.removeprefix('git failed: ')}")
