@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mgrep_tui.errors import MgrepError
-from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.clickhouse.address import Address, FolderAddress, credentials
 from mgrep_tui.clickhouse.errors import MISSING_HINT, EngineError
 from mgrep_tui.clickhouse.values import Parameters
+from mgrep_tui.errors import MgrepError
+from mgrep_tui.jobs.cancel import CancelToken
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +58,12 @@ class Connection(Protocol):
         ...
 
     def batches(
-        self, sql: str, parameters: Parameters | None = None, *, limits: Limits = SEARCH, cancel: CancelToken | None = None
+        self,
+        sql: str,
+        parameters: Parameters | None = None,
+        *,
+        limits: Limits = SEARCH,
+        cancel: CancelToken | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The answer, as it comes. Closing the iterator, or the token, stops the statement at the engine.
 

@@ -1,4 +1,4 @@
-"""The embedded engine as its user sees it: a child process that is started when needed, told to stop a statement, and replaced when it dies.
+"""The embedded engine as its user sees it: a child process, started when needed, told to stop a statement, and replaced when it dies.
 
 One process at a time has the folder, under a lock file; a second one is told who. What was acknowledged before a kill is there after it:
 inserts are whole parts on disk.
@@ -15,19 +15,19 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from mgrep_tui.errors import Cancelled
-from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.clickhouse.address import DATABASE
 from mgrep_tui.clickhouse.connection import POLL_S, SEARCH, WORK, Limits
 from mgrep_tui.clickhouse.errors import CANCELLED_CODES, MISSING_HINT, EngineError, error_of
 from mgrep_tui.clickhouse.values import Parameters, texts
+from mgrep_tui.errors import Cancelled
+from mgrep_tui.jobs.cancel import CancelToken
 
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 2.0
@@ -46,7 +46,9 @@ class _Process:
 
     def __init__(self, folder: Path) -> None:
         package = str(Path(__file__).parents[2])
-        code = "import sys; sys.path.insert(0, sys.argv[1]); from mgrep_tui.clickhouse.embedded_child import main; main()"
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[1]); from mgrep_tui.clickhouse.embedded_child import main; main()"
+        )
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", code, package, str(folder)],
             stdin=subprocess.PIPE,
@@ -177,7 +179,12 @@ class EmbeddedConnection:
             return self._process
 
     def batches(
-        self, sql: str, parameters: Parameters | None = None, *, limits: Limits = SEARCH, cancel: CancelToken | None = None
+        self,
+        sql: str,
+        parameters: Parameters | None = None,
+        *,
+        limits: Limits = SEARCH,
+        cancel: CancelToken | None = None,
     ) -> Iterator[pa.RecordBatch]:
         settings = {**limits.settings(), **ARROW_SETTINGS}
         pieces = self.pieces(sql, texts(parameters or {}), ARROW, settings, cancel)
@@ -189,6 +196,8 @@ class EmbeddedConnection:
                 for batch in reader:
                     if batch.num_rows:
                         yield batch
+            for _ in pieces:  # Arrow stops at its own end; the engine's word that all is well comes after it
+                pass
         except pa.ArrowInvalid as error:
             raise EngineError("The engine's answer broke off.") from error
         finally:
@@ -201,7 +210,7 @@ class EmbeddedConnection:
         shape: str,
         settings: dict[str, int | float],
         cancel: CancelToken | None = None,
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes]:
         """The answer as the engine writes it in the format `shape`; an empty `shape` for a statement without one.
 
         Closing the iterator stops the statement. Raises as `batches`.
@@ -235,22 +244,23 @@ class EmbeddedConnection:
                     raise Cancelled
                 raise error_of(head[2], head[3]) if head[1] == "error" else _died()
         finally:
-            if not is_ended:
+            if is_ended:
+                process.forget(number)
+            else:
                 self._stop(process, number, answers)
-            process.forget(number)
 
     def _stop(self, process: _Process, number: int, answers: queue.SimpleQueue[tuple[Any, ...]]) -> None:
         """Stop a statement whose answer nobody wants; in the background, since whoever asked has no more time for it."""
-        stopped = process.listen(number)
         process.send((number, "stop"))
 
         def wait() -> None:
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    head = stopped.get(timeout=STOP_LIMIT_S)
-                    if head[1] != "data":
-                        return
-            process.kill()
+            try:
+                while answers.get(timeout=STOP_LIMIT_S)[1] == "data":
+                    pass
+            except queue.Empty:
+                process.kill()
+            finally:
+                process.forget(number)
 
         threading.Thread(target=wait, name="engine-stop", daemon=True).start()
 

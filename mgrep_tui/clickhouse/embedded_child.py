@@ -6,8 +6,8 @@ tuple that begins with the number of the statement it belongs to and what it say
     in   (n, "query", sql, parameters, format)   (n, "insert", sql, format) + body   (n, "more")   (n, "stop")
     out  (n, "data") + body   (n, "end")   (n, "error", code, text)   (0, "ready")   (0, "failed", code, text)
 
-Every statement has a thread and a session; an answer waits after `AHEAD` pieces until somebody has taken some ("more"). The end of the input
-ends the process, so that it never outlives its parent.
+Every statement has a thread and a session; an answer waits after `AHEAD` pieces until somebody has taken some ("more"). The end of the
+input ends the process, so that it never outlives its parent.
 """
 
 from __future__ import annotations
@@ -127,7 +127,9 @@ class _Engine:
         session = self._session()
         try:
             session.query(
-                "KILL QUERY WHERE Settings['log_comment'] = {mark:String} ASYNC", "Null", params={"mark": f"mgrep-{number}"}
+                "KILL QUERY WHERE Settings['log_comment'] = {mark:String} ASYNC",
+                "Null",
+                params={"mark": f"mgrep-{number}"},
             )
             self._give_back(session, True)
         except Exception:

@@ -45,7 +45,10 @@ def remove_leftovers(connection: Connection, *, stale_us: int | None = None) -> 
 
 def remove_documents(connection: Connection, documents: list[int]) -> None:
     """Remove all that belongs to these documents, their text excepted: it goes when no file has it any more."""
-    names = [bytes(name).decode() for (name,) in rows(connection.batches(f"SELECT name FROM {connection.database}.models FINAL"))]
+    names = [
+        bytes(name).decode()
+        for (name,) in rows(connection.batches(f"SELECT name FROM {connection.database}.models FINAL"))
+    ]
     for start in range(0, len(documents), PORTION):
         numbers = documents[start : start + PORTION]
         for table in ("chunks", "symbols", "postings", *names):

@@ -15,14 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from mgrep_tui.clickhouse.tree import TreeFile
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.index import ingest, rows
 from mgrep_tui.index.ingest import Plan, Task
 from mgrep_tui.index.rows import NewFile
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.jobs.pool import ChildPool, is_child_fault
+from mgrep_tui.search.filters import FileFacts
 from mgrep_tui.settings.config import Settings
-from mgrep_tui.clickhouse.tree import TreeFile
 from mgrep_tui.text import languages, origin
 
 BATCH_FILES = 64
@@ -129,7 +130,11 @@ class Making:
                 new = NewFile(file.path, language=languages.language_of(file.path, file.seen.data[:4096]))
             language, flags = facts_of(file)
             new = replace(
-                new, content_hash=file.content, language=new.language or language, flags=flags, text_bytes=len(file.seen.data)
+                new,
+                content_hash=file.content,
+                language=new.language or language,
+                flags=flags,
+                text_bytes=len(file.seen.data),
             )
             yield Made(number, new, file.seen.data if needs_text else None)
 
@@ -166,13 +171,20 @@ def facts_of(file: TreeFile) -> tuple[str, int]:
     return languages.language_of(file.path, head), flags
 
 
+def flags_of(facts: FileFacts) -> int:
+    """What regex mode knows of a file, as the bits of `index.rows`."""
+    return rows.TEST * facts.is_test | rows.GENERATED * facts.is_generated | rows.VENDORED * facts.is_vendored
+
+
 def _portions(wanted: Iterable[Wanted]) -> Iterator[list[Wanted]]:
     """Batches for one child each; files from the disk and from git never in one."""
     some: list[Wanted] = []
     held = 0
     for one in wanted:
         if some and (
-            len(some) >= BATCH_FILES or held + one[0].size_bytes > BATCH_BYTES or some[0][0].is_object != one[0].is_object
+            len(some) >= BATCH_FILES
+            or held + one[0].size_bytes > BATCH_BYTES
+            or some[0][0].is_object != one[0].is_object
         ):
             yield some
             some, held = [], 0

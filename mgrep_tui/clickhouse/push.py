@@ -13,20 +13,21 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from mgrep_tui.clickhouse import schema
+from mgrep_tui.clickhouse.connection import WORK, Connection, rows
+from mgrep_tui.clickhouse.errors import EngineError
+from mgrep_tui.clickhouse.keys import document_of, model_name, next_document, state_of
+from mgrep_tui.clickhouse.leftovers import remove_leftovers
+from mgrep_tui.clickhouse.making import Made, Making, facts_of, flags_of
+from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
+from mgrep_tui.clickhouse.tree import Publication, TreeFile, commit_of_contents, publication_of, read_files
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.embedding.static import load_static
 from mgrep_tui.errors import MgrepError, ModelError
 from mgrep_tui.index.rows import NewFile
 from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.settings.config import Settings
-from mgrep_tui.shared import schema
-from mgrep_tui.clickhouse.connection import WORK, Connection, rows
-from mgrep_tui.clickhouse.errors import EngineError
-from mgrep_tui.clickhouse.keys import document_of, model_name, next_document, state_of
-from mgrep_tui.clickhouse.leftovers import remove_leftovers
-from mgrep_tui.clickhouse.making import Made, Making, facts_of
-from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
-from mgrep_tui.clickhouse.tree import Publication, TreeFile, commit_of_contents, publication_of, read_files
 
 BATCH_CHUNKS = 20_000
 BATCH_BYTES = 64_000_000
@@ -109,7 +110,9 @@ class _Push:
         self._writer = Writer(connection, secrets.randbits(63), model, vectors, dimension)
         self._batch = Batch()
         self._with_blocks: set[bytes] = set()  # contents that this push has written or is about to
-        self._rows: dict[bytes, tuple[bytes, int, str, int, int, bool]] = {}  # path → content, document, language, flags, size, is text
+        self._rows: dict[
+            bytes, tuple[bytes, int, str, int, int, bool]
+        ] = {}  # path → content, document, language, flags, size, is text
         self._new_documents = 0
 
     def publish(self) -> Pushed:
@@ -121,7 +124,9 @@ class _Push:
                 self._cancel.check()
                 for made in making.made(self._unknown(some), self._cancel):
                     self._add(made)
-                self._report(Step(publication.repository, len(self._rows), total, self._writer.chunks + self._batch.chunks))
+                self._report(
+                    Step(publication.repository, len(self._rows), total, self._writer.chunks + self._batch.chunks)
+                )
         self._flush()
         commit = publication.commit or commit_of_contents({path: row[0] for path, row in self._rows.items()})
         if not publication.commit and _is_published(self._connection, replace(publication, commit=commit)):
@@ -217,6 +222,8 @@ class _Push:
         for start in range(0, len(paths), 50_000):
             some = paths[start : start + 50_000]
             found = [self._rows[path] for path in some]
+            # What regex mode knows of a file: what its name says.
+            named = [facts_of_path(path) for path in some]
             connection.insert(
                 f"{connection.database}.files",
                 pa.table(
@@ -227,6 +234,8 @@ class _Push:
                         "document": pa.array([row[1] for row in found], pa.uint64()),
                         "language": pa.array([row[2].encode() for row in found], pa.binary()),
                         "flags": pa.array([row[3] for row in found], pa.uint8()),
+                        "named": pa.array([fact.language.encode() for fact in named], pa.binary()),
+                        "named_flags": pa.array([flags_of(fact) for fact in named], pa.uint8()),
                         "size": pa.array([row[4] for row in found], pa.uint64()),
                         "is_text": pa.array([int(row[5]) for row in found], pa.uint8()),
                     }

@@ -1,4 +1,4 @@
-"""Files and what the children made of them, as columns for the engine; a batch at a time, in the order that makes a killed push resumable."""
+"""Files and what the children made of them, as columns for the engine: a batch at a time, so ordered that a killed push can be resumed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from mgrep_tui.index.rows import NewChunk, NewFile
 from mgrep_tui.clickhouse.blocks import blocks_of
 from mgrep_tui.clickhouse.connection import Connection
 from mgrep_tui.clickhouse.keys import MOST_CHUNKS, chunk_of
 from mgrep_tui.clickhouse.schema import now_us
 from mgrep_tui.clickhouse.wording import Wording
+from mgrep_tui.index.rows import NewChunk, NewFile
 
 HASH = pa.binary(16)
 
@@ -148,7 +148,11 @@ class Writer:
             lengths = np.linalg.norm(own, axis=1)
             good = np.isfinite(lengths) & (lengths > 0) & (np.array(document.file.fresh) < MOST_CHUNKS)
             own = own[good] / lengths[good, None]
-            ids += [chunk_of(document.number, number) for number, is_good in zip(document.file.fresh, good, strict=True) if is_good]
+            ids += [
+                chunk_of(document.number, number)
+                for number, is_good in zip(document.file.fresh, good, strict=True)
+                if is_good
+            ]
             found.append(own)
             total = own.sum(axis=0)
             length = float(np.linalg.norm(total))
@@ -248,7 +252,8 @@ def _symbols(documents: Sequence[Document]) -> pa.Table:
         for symbol in document.file.symbols:
             # Its chunk is the one that begins it; where parts overlap, the last.
             number = max(
-                (n for n, chunk in enumerate(chunks) if chunk.first_line <= symbol.first_line <= chunk.last_line), default=-1
+                (n for n, chunk in enumerate(chunks) if chunk.first_line <= symbol.first_line <= chunk.last_line),
+                default=-1,
             )
             if number >= 0:
                 found.append((chunk_of(document.number, number), symbol))

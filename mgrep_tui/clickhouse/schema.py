@@ -60,7 +60,7 @@ TABLES = (
     Table(
         "files",
         "content FixedString(16), state UInt64, path String, document UInt64, language LowCardinality(String), flags UInt8,"
-        " size UInt64, is_text UInt8",
+        " named LowCardinality(String), named_flags UInt8, size UInt64, is_text UInt8",
         "(content, state, path)",
         "cityHash64(content)",
         granularity=1_024,
@@ -106,7 +106,9 @@ TABLES = (
         "bitShiftRight(chunk, 15)",
     ),
     Table("words", "word UInt64, field UInt8, text String", "(field, text)", "word"),
-    Table("batches", "batch UInt64, push UInt64, documents Array(UInt64), is_done UInt8, at UInt64", "batch", "0", "at"),
+    Table(
+        "batches", "batch UInt64, push UInt64, documents Array(UInt64), is_done UInt8, at UInt64", "batch", "0", "at"
+    ),
     Table("models", "model String, name String, dimension UInt32, at UInt64", "model", "0", "at"),
 )
 SMALL = frozenset({"meta", "repositories", "commits", "batches", "models"})
@@ -141,7 +143,8 @@ def create_statements(table: Table, database: str, cluster: str) -> list[str]:
     # A small table has the same path on every shard, so that each replica of each shard holds all of it.
     where = "all" if table.name in SMALL else "{shard}"
     node = "{shard}-{replica}" if table.name in SMALL else "{replica}"
-    engine = f"ReplicatedReplacingMergeTree('/clickhouse/tables/{where}/{database}/{table.name}', '{node}'{', ' + version if version else ''})"
+    path = f"/clickhouse/tables/{where}/{database}/{table.name}"
+    engine = f"ReplicatedReplacingMergeTree('{path}', '{node}'{', ' + version if version else ''})"
     if table.name in SMALL:
         return [
             f"CREATE TABLE IF NOT EXISTS {database}.{table.name} ON CLUSTER {cluster} ({table.columns}) ENGINE = {engine}"
@@ -186,11 +189,15 @@ def check(connection: Connection, version: int = VERSION) -> None:
     """Raise `EngineError` unless this program can read what is there. For whoever only searches."""
     found = version_of(connection)
     if found == 0:
-        raise EngineError("Nothing has been published to this engine yet.", "mgrep-tui push --engine ADDRESS publishes a repository.")
+        raise EngineError(
+            "Nothing has been published to this engine yet.", "mgrep-tui push --engine ADDRESS publishes a repository."
+        )
     if found > version:
         raise _newer()
     if found < version:
-        raise EngineError("This engine's tables are of an older version.", "The next mgrep-tui push brings them up to date.")
+        raise EngineError(
+            "This engine's tables are of an older version.", "The next mgrep-tui push brings them up to date."
+        )
 
 
 def version_of(connection: Connection) -> int:
@@ -203,9 +210,7 @@ def version_of(connection: Connection) -> int:
     )
     if not there or not there[0][0]:
         return 0
-    found = rows(
-        connection.batches(f"SELECT value FROM {connection.database}.meta FINAL WHERE key = 'schema'")
-    )
+    found = rows(connection.batches(f"SELECT value FROM {connection.database}.meta FINAL WHERE key = 'schema'"))
     return int(found[0][0]) if found and found[0][0].isdigit() else 0
 
 

@@ -14,9 +14,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from mgrep_tui.clickhouse.keys import word_of
 from mgrep_tui.index.rows import NewChunk
 from mgrep_tui.retrieval import words
-from mgrep_tui.clickhouse.keys import word_of
 from mgrep_tui.text.sanitize import display_path
 
 FIELDS = ("body", "symbol", "container", "path", "names")
