@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol
@@ -10,12 +11,13 @@ from mgrep_tui.corpus.root import Root
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.ngram.snapshot import Candidate
 from mgrep_tui.search.buffers import Buffer, FoundLines, LineMatch
+from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.search.hits import LONG_BYTES, UNRANKED, Row, row_of
-from mgrep_tui.search.rank import rank_line
+from mgrep_tui.search.rank import Reasons, definitions_first, rank_file, rank_line, score_of
 from mgrep_tui.search.reading import CandidateReader
 from mgrep_tui.search.window import Window, give_back, take_window
 
-RETURN = 13
+MAX_NAME_CHARS = 200
 
 
 class LineMatcher(Protocol):
@@ -57,6 +59,22 @@ class LineMatcher(Protocol):
     def is_in_path(self, path: bytes) -> bool: ...
 
 
+Ranked = tuple[list[Row], float, Reasons | None]
+"""The rows of a file in the order in which they are shown, its score, and the reasons that are the file's own; None when not ranked."""
+
+
+def ranked(path: bytes, rows: list[Row], matcher: LineMatcher) -> Ranked:
+    """The rows of a file, which come by line, in the order in which they are shown."""
+    _, text, places, *_ = rows[0]
+    start, finish = places[0] if places else (0, 0)
+    reasons = rank_file(
+        facts_of_path(path),
+        matches_path=matcher.is_in_path(path),
+        matched=text[start:finish] if finish - start < MAX_NAME_CHARS else "",
+    )
+    return definitions_first(rows), score_of(rows, reasons), reasons
+
+
 class Looker:
     """Looks into candidates of one root for one pattern. For one thread; close it after use.
 
@@ -84,8 +102,8 @@ class Looker:
         self._reader.close()
         give_back(self._window)
 
-    def look(self, candidates: Sequence[Candidate]) -> tuple[dict[int, list[Row]], Sequence[int]]:
-        """By its number the rows of each candidate that has any; and the numbers of those that are to be looked into one by one."""
+    def look(self, candidates: Sequence[Candidate]) -> tuple[dict[int, Ranked], Sequence[int]]:
+        """By its number what was found in each candidate that has anything, and the numbers of those to be looked into one by one."""
         matcher = self._matcher
         if not matcher.can_join:
             return {}, range(len(candidates))
@@ -93,8 +111,15 @@ class Looker:
         window.clear()
         big = self._reader.fill(window, candidates)
         rows: dict[int, list[Row]] = {}
-        if not window.length:
-            return rows, big
+        if window.length and not self._match(window, rows):
+            return {}, range(len(candidates))
+        if not self._is_ranked:
+            return {number: (own, 0.0, None) for number, own in rows.items()}, big
+        return {number: ranked(candidates[number].path, own, matcher) for number, own in rows.items()}, big
+
+    def _match(self, window: Window, rows: dict[int, list[Row]]) -> bool:
+        """Whether it could be done together."""
+        matcher = self._matcher
         found = matcher.lines_in(window.buffer, window.length, is_ascii=window.is_ascii)
         if found is None:
             # A part in which not every byte is a character keeps the others from being matched together.
@@ -104,12 +129,19 @@ class Looker:
                 )
                 if lines:
                     rows.setdefault(odd.owner, []).extend(row_of(odd.data, line, self._is_ranked) for line in lines)
-            found = matcher.lines_in(window.buffer, window.length, is_ascii=True) if window.length else None
-            if found is None and window.length:
-                return {}, range(len(candidates))
-        if found is not None and found.begins:
+            if not window.length:
+                return True
+            found = matcher.lines_in(window.buffer, window.length, is_ascii=True)
+            if found is None:
+                return False
+            odd_owners = set(rows)
+        else:
+            odd_owners = set()
+        if found.begins:
             self._add_rows(window, found, rows)
-        return rows, big
+        for owner in odd_owners:
+            rows[owner].sort(key=operator.itemgetter(0))
+        return True
 
     def _add_rows(self, window: Window, found: FoundLines, rows: dict[int, list[Row]]) -> None:
         buffer, view = window.buffer, window.view

@@ -4,7 +4,7 @@ It is started once, in advance, and lives as long as its engine. Frames go both 
 
     begin   (search, (root, pattern, options, max_file_bytes, most_lines, is_ranked))
     task    (search, ticket, [(path, stat, blocks), …])
-    answer  (search, ticket, {number: rows} or None, [number, …])
+    answer  (search, ticket, {number: found} or None, [number, …])
 
 with the answers of `Looker.look`; None says that it failed, and the asker does it by itself. What belongs to an older search is dropped.
 Where the system has no such sockets, there is no second process.
@@ -27,8 +27,7 @@ from typing import Any
 from mgrep_tui.corpus.root import open_root
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.ngram.snapshot import Candidate
-from mgrep_tui.search.hits import Row
-from mgrep_tui.search.looking import Looker
+from mgrep_tui.search.looking import Looker, Ranked
 from mgrep_tui.search.matcher import compile_pattern
 
 log = logging.getLogger(__name__)
@@ -174,14 +173,14 @@ class Lease:
         self._next += 1
         return True
 
-    def answers(self) -> Iterator[tuple[Given, dict[int, list[Row]] | None, list[int]]]:
+    def answers(self) -> Iterator[tuple[Given, dict[int, Ranked] | None, list[int]]]:
         """The answers that are there: the candidates, and what `Looker.look` says of them; None when it could not."""
         try:
             while self._owner.unanswered and not self.is_broken and self._pipe.poll(0):
-                search, ticket, rows, closely = marshal.loads(self._pipe.recv_bytes())
+                search, ticket, found, closely = marshal.loads(self._pipe.recv_bytes())
                 self._owner.unanswered -= 1
                 if search == self._search:
-                    yield self._given.pop(ticket), rows, closely
+                    yield self._given.pop(ticket), found, closely
         except (OSError, EOFError, ValueError):
             self.is_broken = True
         if self.is_broken:
@@ -234,11 +233,11 @@ def _looker(order: Order) -> Looker | None:
         return None  # whatever it is, the asker meets it too, and can say so
 
 
-def _look(looker: Looker | None, plain: Sequence[tuple[Any, ...]]) -> tuple[dict[int, list[Row]] | None, list[int]]:
+def _look(looker: Looker | None, plain: Sequence[tuple[Any, ...]]) -> tuple[dict[int, Ranked] | None, list[int]]:
     if looker is None:
         return None, []
     try:
-        rows, closely = looker.look([Candidate._make(candidate) for candidate in plain])
+        found, closely = looker.look([Candidate._make(candidate) for candidate in plain])
     except Exception:
         return None, []
-    return rows, list(closely)
+    return found, list(closely)

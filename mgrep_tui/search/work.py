@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,8 +14,8 @@ from mgrep_tui.ngram.snapshot import Candidate
 from mgrep_tui.search.facts import FactsOf
 from mgrep_tui.search.filters import ChunkFacts, FileFacts, Filters
 from mgrep_tui.search.hits import FileGroup, Row
-from mgrep_tui.search.looking import LineMatcher, Looker
-from mgrep_tui.search.rank import definitions_first, rank_file, score_of
+from mgrep_tui.search.looking import LineMatcher, Looker, Ranked, ranked
+from mgrep_tui.search.rank import file_rank
 from mgrep_tui.search.second import Lease, Order, SecondProcess
 
 FIRST_FILES = 4  # so that the first answer does not wait
@@ -24,8 +25,6 @@ MOST_FILES = 48
 SECOND_FROM = 80
 """With fewer candidates the second process costs more than it saves."""
 LEAST_SHARE = 12
-
-MAX_NAME_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +93,11 @@ def look_into(task: Task, candidates: Iterable[Candidate], cancel: CancelToken, 
                 continue
             if not part:
                 lease.wait(cancel)
-            for given, rows, closely in lease.answers():
-                if rows is None:
+            for given, found, closely in lease.answers():
+                if found is None:
                     yield from _look(task, looker, given, cancel)
                 else:
-                    yield from _grouped(task, looker, given, rows, closely, cancel)
+                    yield from _grouped(task, looker, given, found, closely, cancel)
             while lease.has_room and (part := list(itertools.islice(source, _share(left)))):
                 left -= len(part)
                 let_through = _let_through(task, part)
@@ -124,19 +123,24 @@ def _look(task: Task, looker: Looker, part: Sequence[Candidate], cancel: CancelT
     if len(let_through) < len(part):
         yield Looked(len(part) - len(let_through), 0, [])
     if let_through:
-        rows, closely = looker.look(let_through)
-        yield from _grouped(task, looker, let_through, rows, closely, cancel)
+        found, closely = looker.look(let_through)
+        yield from _grouped(task, looker, let_through, found, closely, cancel)
 
 
 def _grouped(
     task: Task,
     looker: Looker,
     part: Sequence[Candidate],
-    rows: dict[int, list[Row]],
+    found: dict[int, Ranked],
     closely: Sequence[int],
     cancel: CancelToken,
 ) -> Iterator[Looked]:
-    groups = [group_of(task, part[number].path, rows[number]) for number in sorted(rows)]
+    groups: Iterable[FileGroup | None]
+    if task.filters.needs_chunk and task.lines_of is not None:
+        by_line = ((number, sorted(found[number][0], key=_line_of)) for number in sorted(found))
+        groups = [group_of(task, part[number].path, rows) for number, rows in by_line]
+    else:
+        groups = [_shown(part[number].path, found[number]) for number in sorted(found)]
     scanned = [candidate.blocks for candidate in part].count(None)
     yield Looked(len(part) - len(closely), scanned, [group for group in groups if group is not None])
     for number in closely:
@@ -151,27 +155,26 @@ def _let_through(task: Task, part: Sequence[Candidate]) -> Sequence[Candidate]:
     return [candidate for candidate in part if is_let_through(task, candidate.path)] if task.filters else part
 
 
+_line_of = operator.itemgetter(0)
+
+
 def is_let_through(task: Task, path: bytes) -> bool:
     """Whether the filters accept the file."""
     return not task.filters or task.filters.accepts_file(task.facts_of(path))
 
 
 def group_of(task: Task, path: bytes, rows: list[Row]) -> FileGroup | None:
-    """The rows of a file as they are shown; None when the filters leave none."""
+    """The rows of a file, by line, as they are shown; None when the filters leave none."""
     if task.filters.needs_chunk and task.lines_of is not None:
         rows = _in_chunks(task, path, rows, task.lines_of)
     if not rows:
         return None
-    if not task.is_ranked:
-        return FileGroup(path, 0.0, rows)
-    _, text, places, *_ = rows[0]
-    start, finish = places[0] if places else (0, 0)
-    rank = rank_file(
-        task.facts_of(path),
-        matches_path=task.matcher.is_in_path(path),
-        matched=text[start:finish] if finish - start < MAX_NAME_CHARS else "",
-    )
-    return FileGroup(path, score_of(rows, rank), definitions_first(rows), rank)
+    return _shown(path, ranked(path, rows, task.matcher) if task.is_ranked else (rows, 0.0, None))
+
+
+def _shown(path: bytes, found: Ranked) -> FileGroup:
+    rows, score, reasons = found
+    return FileGroup(path, score, rows, None if reasons is None else file_rank(reasons))
 
 
 def _in_chunks(task: Task, path: bytes, rows: list[Row], lines_of: LinesOf) -> list[Row]:
