@@ -22,7 +22,7 @@ from textual.binding import Binding, BindingType
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Explorer, SearchOptions, Session
 from mgrep_tui.model import Hit, Mode
-from mgrep_tui.ui import last_session
+from mgrep_tui.ui import alt_keys, last_session
 from mgrep_tui.ui.bindings import textual_keymap
 from mgrep_tui.ui.flow import DEBOUNCE_S, Ask
 from mgrep_tui.ui.keyboard import claim_keyboard
@@ -186,6 +186,7 @@ def run(
     terminal, and when the screen ended by a fault: the log has it.
     """
     claim_keyboard()
+    alt_keys.install()
     session = explorer.load_session() if restore else None
     ask = Ask(text, mode or first_mode, options or SearchOptions())
     if session is not None:

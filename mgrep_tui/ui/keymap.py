@@ -1,8 +1,8 @@
 """Every command of the screen: its id, keys, words. Bindings, footer, help, palette and the README's table are made from here.
 
 `keys` work wherever the focus is, so they are never plain letters; `pane_keys` work when the list or the preview has the focus. Ctrl and
-function keys come first: terminals on macOS and some others do not send Alt. Never the only way: Ctrl+Enter, Ctrl+I (Tab), Ctrl+M
-(Enter), Ctrl+H (Backspace), Ctrl+J, Ctrl+S. F10 and F11 belong to the terminal.
+function keys come first: terminals on macOS and some others do not send Alt, and where they do Alt+F and Alt+B mean a step by a word.
+Never the only way: Ctrl+Enter, Ctrl+I (Tab), Ctrl+M (Enter), Ctrl+H (Backspace), Ctrl+J, Ctrl+S. F10 and F11 belong to the terminal.
 
 The configuration rebinds by id: `open = "f4"` for `keys`, `"open.pane" = "o"` for `pane_keys`.
 """
@@ -149,8 +149,8 @@ COMMANDS: tuple[Command, ...] = (
         "",
         "refine",
     ),
-    _command("in-folder", "Only this folder", "Narrow the query to the folder of the hit.", REFINE, "alt+f", "/"),
-    _command("not-folder", "Not this folder", "Leave the folder of the hit out.", REFINE, "alt+x", "\\"),
+    _command("in-folder", "Only this folder", "Narrow the query to the folder of the hit.", REFINE, "alt+/ alt+f", "/"),
+    _command("not-folder", "Not this folder", "Leave the folder of the hit out.", REFINE, "alt+x alt+\\", "\\"),
     _command("in-language", "Only this language", "Narrow the query to the language of the hit.", REFINE, "alt+g", "%"),
     _command("in-symbol", "Only this symbol", "Narrow the query to the symbol around the hit.", REFINE, "alt+s", "@"),
     _command("search-word", "Search this word", "Search for the word that is lit in the hit.", REFINE, "alt+k", "*"),
@@ -164,7 +164,7 @@ COMMANDS: tuple[Command, ...] = (
         "U backspace",
     ),
     _command(
-        "variant", "Take the suggestion", "With no hits: take the first query that is offered.", REFINE, "alt+1", "n"
+        "variant", "Take the suggestion", "With no hits: take the first query that is offered.", REFINE, "alt+v", "n"
     ),
     _command("copy", "Copy path:line", "Copy path:line of the marked hits, or of this one.", COPY, "ctrl+y", "y"),
     _command("copy-line", "Copy the line", "Copy the text of the hit's line.", COPY, "", "Y"),

@@ -47,7 +47,7 @@ async def test_no_hits_say_what_was_searched_and_offer_what_is_near() -> None:
         await screen.press("ctrl+u")
         await screen.type("Uploader lang:go")
         assert "without lang:go" in screen.text()
-        await screen.press("alt+1")
+        await screen.press("alt+v")
         assert screen.main.query_input.value == "Uploader"
         assert len(screen.main.flow.results) > 0
         await screen.press("ctrl+b")
