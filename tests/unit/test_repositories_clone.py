@@ -1,0 +1,442 @@
+"""Repositories brought with git from a real server on this machine: cloned, refreshed, cancelled, refused, private; never half."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from mgrep_tui.errors import Cancelled, MgrepError
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.repositories import git_process, git_transfer, limits
+from mgrep_tui.repositories.addresses import Address, parse_address
+from mgrep_tui.repositories.arrival import Arrivals
+from mgrep_tui.repositories.store import Kept, Store
+from mgrep_tui.settings.config import RepositorySettings
+from mgrep_tui.settings.paths import user_folders
+from tests.support.forge import Forge
+from tests.support.git_trees import Tree
+
+SECRET = "s3cr3t-t0k3n-that-nobody-may-see"
+
+
+class World:
+    """A forge, a home, and a way to bring repositories."""
+
+    def __init__(self, folder: Path) -> None:
+        self.forge = Forge(folder / "forge")
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.environ = {
+            "PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": str(self.home / "gitconfig"), "LC_ALL": "C",
+        }  # fmt: skip
+        self.store = Store(user_folders({"MGREP_TUI_HOME": str(self.home)}))
+        self.settings = RepositorySettings(refresh_s=0)
+        self.said: list[str] = []
+
+    def address(self, project: str, ref: str = "") -> Address:
+        found = parse_address(self.forge.url(project) + (f"@{ref}" if ref else ""))
+        assert found is not None
+        return found
+
+    def bring(
+        self, address: Address, cancel: CancelToken | None = None, environ: Mapping[str, str] | None = None
+    ) -> Kept:
+        arrivals = Arrivals(self.store, self.settings, {**self.environ, **(environ or {})})
+        return arrivals.bring(address, cancel or CancelToken(), self.said.append)
+
+    def refresh(self, kept: Kept, address: Address, environ: Mapping[str, str] | None = None) -> tuple[Kept, str]:
+        arrivals = Arrivals(self.store, self.settings, {**self.environ, **(environ or {})})
+        done = arrivals.refresh(kept, address, CancelToken(), self.said.append)
+        return done.kept, done.note
+
+    def left(self) -> list[str]:
+        """What lies in the store besides locks."""
+        try:
+            return sorted(name for name in os.listdir(self.store.base) if not name.endswith(".lock"))
+        except FileNotFoundError:
+            return []
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    made.forge.close()
+
+
+def project(world: World, name: str = "ada/engine") -> Tree:
+    tree = world.forge.repository(name)
+    tree.write("src/main.py", "def run():\n    return 1\n")
+    tree.commit()
+    tree.write("src/main.py", "def run():\n    return 2\n")
+    tree.commit()
+    return tree
+
+
+def test_one_commit_comes_without_history_and_tags(world: World) -> None:
+    tree = project(world)
+    tree.git("tag", "v1")
+    kept = world.bring(world.address("ada/engine"))
+    assert (kept.tree / "src/main.py").read_text() == "def run():\n    return 2\n"
+    assert kept.record.commit == tree.git("rev-parse", "HEAD").strip().decode()
+    clone = Tree(kept.tree)
+    assert clone.git("rev-list", "--count", "HEAD").strip() == b"1"
+    assert clone.git("tag", "-l") == b""
+    assert clone.git("status", "--porcelain") == b""
+    assert clone.git("config", "remote.origin.url").strip().decode() == world.forge.url("ada/engine")
+    assert not (kept.tree / ".git" / "hooks").exists()
+    assert kept.tree.name == "engine"
+    assert world.left() == [kept.folder.name]
+
+
+@pytest.mark.parametrize("kind", ["branch", "branch with a slash", "tag", "commit"])
+def test_a_ref_may_be_a_branch_a_tag_or_a_commit(world: World, kind: str) -> None:
+    tree = project(world)
+    first = tree.git("rev-parse", "HEAD~1").strip().decode()
+    tree.git("branch", "old", first)
+    tree.git("branch", "feature/old", first)
+    tree.git("tag", "-a", "v0@1", "-m", "a tag object", first)
+    ref = {"branch": "old", "branch with a slash": "feature/old", "tag": "v0@1", "commit": first}[kind]
+    kept = world.bring(world.address("ada/engine", ref))
+    assert (kept.record.commit, (kept.tree / "src/main.py").read_text()) == (first, "def run():\n    return 1\n")
+
+
+def test_two_refs_of_one_repository_stand_beside_each_other(world: World) -> None:
+    tree = project(world)
+    tree.git("branch", "old", "HEAD~1")
+    whole, old = world.bring(world.address("ada/engine")), world.bring(world.address("ada/engine", "old"))
+    assert whole.folder != old.folder
+    assert [kept.name for kept in world.store.all()] == ["engine", "engine@old"]
+
+
+def test_what_is_there_opens_without_the_network(world: World) -> None:
+    project(world)
+    address = world.address("ada/engine")
+    first = world.bring(address)
+    world.forge.status = 500
+    again = world.bring(address)
+    assert again.tree == first.tree
+    kept, note = world.refresh(again, address)
+    assert (kept.tree / "src/main.py").exists()
+    assert "as of" in note
+
+
+def test_a_refresh_brings_what_is_new_even_after_a_forced_push(world: World) -> None:
+    tree = project(world)
+    address = world.address("ada/engine")
+    kept = world.bring(address)
+    tree.git("reset", "-q", "--hard", "HEAD~1")
+    tree.write("other.py", "x = 1\n")
+    (tree.path / "src/main.py").unlink()
+    newest = tree.commit("another history")
+    kept, note = world.refresh(kept, address)
+    assert (note, kept.record.commit) == ("", newest)
+    assert (kept.tree / "other.py").exists()
+    assert not (kept.tree / "src").exists()
+    assert Tree(kept.tree).git("status", "--porcelain") == b""
+
+
+def test_a_branch_that_is_gone_leaves_what_was_there(world: World) -> None:
+    tree = project(world)
+    tree.git("branch", "old", "HEAD~1")
+    address = world.address("ada/engine", "old")
+    kept = world.bring(address)
+    tree.git("branch", "-D", "old")
+    kept, note = world.refresh(kept, address)
+    assert "no branch, tag or commit 'old'" in note
+    assert (kept.tree / "src/main.py").read_text() == "def run():\n    return 1\n"
+
+
+def test_a_checkout_that_was_broken_off_is_ended_without_the_network(world: World) -> None:
+    tree = project(world)
+    address = world.address("ada/engine")
+    kept = world.bring(address)
+    (kept.tree / ".git" / "mgrep-tui-checkout").write_text(kept.record.commit)
+    (kept.tree / ".git" / "index.lock").touch()
+    (kept.tree / "src/main.py").write_text("half")
+    world.forge.status = 500
+    again = world.bring(address)
+    assert (again.tree / "src/main.py").read_text() == (tree.path / "src/main.py").read_text()
+    assert git_transfer.unfinished(again.tree) == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "expected"),
+    [
+        (404, {}, "There is no repository ada/none"),
+        (429, {"Retry-After": "60"}, "takes no more requests"),
+        (403, {}, "does not let us read"),
+        (500, {}, "could not be fetched"),
+    ],
+)
+def test_what_a_server_refuses_is_a_sentence(world: World, status: int, headers: dict[str, str], expected: str) -> None:
+    world.forge.status, world.forge.headers = status, headers
+    with pytest.raises(MgrepError, match=expected):
+        world.bring(world.address("ada/none"))
+    assert world.left() == []
+
+
+def test_a_wrong_ref_is_a_sentence(world: World) -> None:
+    project(world)
+    with pytest.raises(MgrepError, match="no branch, tag or commit 'nope' in ada/engine"):
+        world.bring(world.address("ada/engine", "nope"))
+    assert world.left() == []
+
+
+def test_no_network_is_a_sentence(world: World) -> None:
+    address = parse_address("http://127.0.0.1:1/ada/engine")
+    assert address is not None
+    with pytest.raises(MgrepError, match="cannot be reached"):
+        world.bring(address)
+
+
+def test_a_private_repository_asks_nobody_and_says_what_to_set(world: World) -> None:
+    project(world)
+    world.forge.password = "git:" + SECRET
+    asked = world.home / "asked"
+    asker = world.home / "asker"
+    asker.write_text(f"#!/bin/sh\ntouch '{asked}'\necho x\n")
+    asker.chmod(0o755)
+    (world.home / "gitconfig").write_text(f"[core]\n\taskPass = {asker}\n")
+    environ = {"GIT_ASKPASS": str(asker), "SSH_ASKPASS": str(asker), "DISPLAY": ":0"}
+    with pytest.raises(MgrepError, match=r"MGREP_TUI_TOKEN=127\.0\.0\.1"):
+        world.bring(world.address("ada/engine"), environ=environ)
+    assert not asked.exists()
+
+
+def test_the_persons_own_credential_helper_is_used(world: World) -> None:
+    project(world)
+    world.forge.password = "ada:" + SECRET
+    (world.home / "gitconfig").write_text(
+        f'[credential]\n\thelper = "!f() {{ echo username=ada; echo password={SECRET}; }}; f"\n'
+    )
+    assert (world.bring(world.address("ada/engine")).tree / "src/main.py").exists()
+
+
+def command_lines() -> list[bytes]:
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                found.append(Path("/proc", name, "cmdline").read_bytes())
+            except OSError:
+                continue
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="reads /proc")
+def test_a_token_is_in_no_command_line_no_file_and_no_address(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    project(world)
+    world.forge.password = "git:" + SECRET
+    world.forge.hangs = True
+    environ = {"MGREP_TUI_TOKEN": f"other.example=x {world.forge.host}={SECRET}"}
+    done: list[Kept] = []
+    bringing = threading.Thread(target=lambda: done.append(world.bring(world.address("ada/engine"), environ=environ)))
+    bringing.start()
+    assert world.forge.began.wait(30)
+    lines = command_lines()
+    assert any(b"remote-http" in line for line in lines)
+    assert not any(SECRET.encode() in line for line in lines)
+    world.forge.hangs = False
+    world.forge.hang.set()
+    bringing.join(60)
+    assert done
+    for folder, _, names in os.walk(world.home):
+        for name in names:
+            assert SECRET.encode() not in Path(folder, name).read_bytes(), name
+    assert not any(SECRET in path for _, path, _ in world.forge.asked)
+    assert SECRET not in caplog.text
+    assert SECRET not in "".join(world.said)
+
+
+def test_a_secret_in_the_address_is_used_and_not_kept(world: World) -> None:
+    project(world)
+    world.forge.password = "ada:" + SECRET
+    address = parse_address(f"http://ada:{SECRET}@{world.forge.host}/ada/engine")
+    assert address is not None
+    kept = world.bring(address)
+    assert SECRET not in repr(address) + str(address) + repr(kept)
+    assert SECRET.encode() not in b"".join(path.read_bytes() for path in kept.folder.rglob("*") if path.is_file())
+
+
+def test_cancelling_leaves_nothing_and_no_process(world: World) -> None:
+    project(world)
+    world.forge.hangs = True
+    cancel = CancelToken()
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            world.bring(world.address("ada/engine"), cancel)
+        except Cancelled:
+            ended.set()
+
+    threading.Thread(target=run).start()
+    assert world.forge.began.wait(30)
+    cancel.cancel()
+    assert ended.wait(10)
+    assert world.left() == []
+    assert not any(world.forge.host.encode() in line for line in command_lines())
+
+
+def test_a_cancelled_refresh_leaves_the_tree_as_it_was(world: World) -> None:
+    tree = project(world)
+    address = world.address("ada/engine")
+    kept = world.bring(address)
+    before = (kept.tree / "src/main.py").read_text()
+    tree.write("src/main.py", "new")
+    tree.commit()
+    world.forge.began.clear()
+    world.forge.hangs = True
+    cancel = CancelToken()
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            Arrivals(world.store, world.settings, world.environ).refresh(kept, address, cancel, world.said.append)
+        except Cancelled:
+            ended.set()
+
+    threading.Thread(target=run).start()
+    assert world.forge.began.wait(30)
+    cancel.cancel()
+    assert ended.wait(10)
+    assert (kept.tree / "src/main.py").read_text() == before
+    world.forge.hangs = False
+    world.forge.hang.set()
+    kept, note = world.refresh(kept, address)
+    assert (note, (kept.tree / "src/main.py").read_text()) == ("", "new")
+
+
+def test_nothing_of_the_repository_or_of_the_persons_filters_runs(world: World) -> None:
+    tree = world.forge.repository("mal/lory")
+    ran = world.home / "ran"
+    tree.write(".gitattributes", "* filter=evil diff=evil\n*.lfs filter=lfs\n")
+    tree.write(".gitmodules", '[submodule "s"]\n\tpath = s\n\turl = ../engine\n')
+    tree.write("a.txt", "text\n")
+    tree.write("b.lfs", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")
+    tree.commit()
+    touch = f"touch '{ran}'"
+    (world.home / "gitconfig").write_text(
+        f'[filter "evil"]\n\tsmudge = "{touch}; cat"\n\trequired = true\n[filter "lfs"]\n\tsmudge = "{touch}; cat"\n'
+        f'[init]\n\ttemplateDir = {world.home / "template"}\n[core]\n\tfsmonitor = "{touch}"\n'
+        f"\thooksPath = {world.home / 'template/hooks'}\n"
+    )
+    hooks = world.home / "template" / "hooks"
+    hooks.mkdir(parents=True)
+    for name in ("post-checkout", "reference-transaction", "post-index-change"):
+        (hooks / name).write_text(f"#!/bin/sh\n{touch}\n")
+        (hooks / name).chmod(0o755)
+    kept = world.bring(world.address("mal/lory"))
+    assert (kept.tree / "a.txt").read_text() == "text\n"
+    assert (kept.tree / "b.lfs").read_text().startswith("version")
+    assert not ran.exists()
+
+
+def test_a_repository_that_is_too_large_is_stopped_with_a_way_out(world: World) -> None:
+    tree = world.forge.repository("big/one")
+    tree.write("noise.bin", os.urandom(3_000_000))
+    tree.commit()
+    world.settings = RepositorySettings(max_mb=1)
+    with pytest.raises(MgrepError, match=r"larger than 1 MB.*repositories\.max_mb"):
+        world.bring(world.address("big/one"))
+    assert world.left() == []
+
+
+def test_a_full_disk_is_said_before_anything_comes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    project(world)
+    monkeypatch.setattr(limits, "free_bytes", lambda folder: 1_000_000)
+    with pytest.raises(MgrepError, match="has only 1 MB left"):
+        world.bring(world.address("ada/engine"))
+    assert world.forge.asked == []
+
+
+def test_too_much_memory_is_stopped_with_a_way_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    project(world)
+    monkeypatch.setattr(git_process, "LOOK_S", 0.0)
+    monkeypatch.setattr(git_process, "memory_of_session", lambda session: 2_000_000)
+    world.settings = RepositorySettings(max_memory_mb=1)
+    world.forge.hangs = True
+    with pytest.raises(MgrepError, match=r"repositories\.max_memory_mb"):
+        world.bring(world.address("ada/engine"))
+    world.forge.hang.set()
+
+
+def test_a_file_address_is_cloned_too(world: World) -> None:
+    tree = project(world, "with space/engine")
+    address = parse_address("file://" + str(tree.path).replace(" ", "%20"))
+    assert address is not None
+    kept = world.bring(address)
+    assert kept.name == "engine"
+    assert (kept.tree / "src/main.py").read_text() == "def run():\n    return 2\n"
+
+
+def test_listed_found_and_removed_with_its_index(world: World) -> None:
+    project(world)
+    kept = world.bring(world.address("ada/engine"))
+    index = user_folders({"MGREP_TUI_HOME": str(world.home)}).index_of(kept.tree)
+    index.mkdir(parents=True)
+    (index / "x").write_bytes(b"1" * 1000)
+    for name in (
+        "engine",
+        "ADA/engine",
+        world.forge.url("ada/engine"),
+        f"{world.forge.host}/ada/engine",
+        kept.folder.name,
+    ):
+        assert world.store.find(name) == [kept], name
+    assert world.store.find("other") == []
+    assert world.store.of_tree(kept.tree) == kept
+    assert world.store.of_tree(world.home) is None
+    os.chmod(kept.tree / "src", stat.S_IRUSR | stat.S_IXUSR)
+    assert world.store.remove(kept) > 1000
+    assert world.store.all() == []
+    assert not kept.folder.exists()
+    assert not index.exists()
+    assert world.left() == []
+
+
+def test_what_a_killed_process_left_on_the_way_is_swept(world: World) -> None:
+    project(world)
+    done = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, check=True)
+    world.store.base.mkdir(parents=True)
+    (world.store.base / f".coming-{done.stdout.strip()}-x").mkdir()
+    mine = world.store.base / f".coming-{os.getpid()}-y"
+    mine.mkdir()
+    world.bring(world.address("ada/engine"))
+    assert [name for name in world.left() if name.startswith(".coming")] == [mine.name]
+
+
+def test_damaged_records_are_no_repositories(world: World) -> None:
+    project(world)
+    kept = world.bring(world.address("ada/engine"))
+    for damage in (
+        "{",
+        "[]",
+        '{"address": 1}',
+        '{"address": "ext::sh -c x", "url": "", "commit": "", "way": "", "fetched_at": 0, "opened_at": 0}',
+    ):
+        (kept.folder / "origin.json").write_text(damage)
+        assert world.store.all() == []
+    again = world.bring(world.address("ada/engine"))
+    assert (again.tree / "src/main.py").exists()
+
+
+def test_ssh_never_asks(world: World) -> None:
+    """A host whose key nobody knows, and an ssh that says what it was given."""
+    seen = world.home / "seen"
+    ssh = world.home / "ssh"
+    ssh.write_text(f'#!/bin/sh\necho "$@" > "{seen}"\necho "Host key verification failed." >&2\nexit 255\n')
+    ssh.chmod(0o755)
+    address = parse_address("git@git.example.org:ada/engine.git")
+    assert address is not None
+    with pytest.raises(MgrepError, match="not known to ssh"):
+        world.bring(address, environ={"GIT_SSH_COMMAND": str(ssh)})
+    assert "-oBatchMode=yes" in seen.read_text()
