@@ -29,7 +29,7 @@ def chunk_syntax(source: Source, rules: Rules, settings: ChunkingSettings) -> tu
     tree = parse(buffer, rules, settings.parse_timeout_s)
     outline = find_definitions(tree, buffer, rules)
     if is_damaged(tree, buffer, outline):
-        outline = sound_outline(buffer, rules, outline, settings.parse_timeout_s)
+        outline = sound_outline(tree, buffer, rules, outline, settings.parse_timeout_s)
     for item in walk(outline.roots):
         item.last_row = max(
             item.first_row, source.trimmed(item.first_row, min(item.last_row, len(source.lines) - 1))[1]

@@ -6,7 +6,9 @@ Throughput is CPU time of one process, reading left out; the column `parse` is t
 run. A function counts as found when a symbol of its name covers the line that ctags names. `--missing` lists that many misses a language.
 
 Of ctags' answers those are left out that are plainly no functions: names that it makes up for nameless ones, keywords, constants of a Java
-enum, and in JavaScript and TypeScript lines on which no function begins (it takes `const key = find()` for one).
+enum, and in JavaScript and TypeScript lines on which no function begins (it takes `const key = find()` for one). Where it gives the name
+of a macro that makes a C function (`SYSCALL_DEFINE3`), or of the object that a nameless one is put into (`app[verb] = …`), a function that
+begins there counts.
 """
 
 from __future__ import annotations
@@ -101,17 +103,26 @@ def is_function(language: str, name: str, pattern: str) -> bool:
     if language == "java":
         return not name.isupper()
     if language in ("javascript", "typescript"):
+        own = re.escape(name)
         return (
-            FUNCTION_LINE.search(pattern) is not None
-            or re.search(rf"{re.escape(name)}['\"]?\??\s*[(<]", pattern) is not None
-        )
+            re.search(
+                rf"(?<![\w.]){own}['\"]?\]?\??(?:\.prototype|\[\w+\])*\s*[=:]\s*(?:async\s+)?(?:function\b|\(|<|\w+\s*=>)",
+                pattern,
+            )
+            or re.search(rf"\bfunction\b\s*\*?\s*{own}\b|{own}['\"]?\??\s*[(<]", pattern)
+        ) is not None
     return True
 
 
 def has_function(result: FileChunks, name: str, line: int) -> bool:
-    """Whether a symbol of that name stands there. ctags keeps a destructor's tilde and a class prefix where we have a container."""
+    """Whether a symbol of that name stands there."""
+    wanted = name.strip("'\"#")
     return any(
-        symbol.first_line <= line <= symbol.last_line and symbol.name.strip("'\"#") == name.strip("'\"#")
+        symbol.first_line <= line <= symbol.last_line
+        and (
+            symbol.name.strip("'\"#") == wanted
+            or (symbol.first_line == line and (name.isupper() or symbol.container.rpartition(".")[2] == wanted))
+        )
         for symbol in result.symbols
     )
 

@@ -25,6 +25,10 @@
 (expression_statement (assignment_expression
   left: (member_expression object: (member_expression) property: (property_identifier) @name)
   right: [(arrow_function) (function_expression)])) @function
+; `app[verb] = function () …`: known by the word in the brackets.
+(expression_statement (assignment_expression
+  left: (subscript_expression object: [(identifier) @container (member_expression object: (identifier) @container)] index: (_) @name)
+  right: [(arrow_function) (function_expression)])) @function
 (program (lexical_declaration (variable_declarator name: (identifier) @name value: (call_expression
   function: [(identifier) @_wrapper (member_expression property: (property_identifier) @_wrapper)]
   arguments: (arguments . [(arrow_function) (function_expression)])))

@@ -1,26 +1,10 @@
-;; comments: //
-;; block: /* */
-;; attributes: #if #else #elif #endif
+;; inherits: _c_family
+;; grammar: c
 
-(function_definition declarator: (function_declarator declarator: (identifier) @name)) @function
-(function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))) @function
-(function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))) @function
-
-(struct_specifier name: (type_identifier) @name body: (_)) @struct
-(union_specifier name: (type_identifier) @name body: (_)) @struct
-(enum_specifier name: (type_identifier) @name body: (_)) @enum
-(type_definition declarator: (type_identifier) @name) @type
-(type_definition declarator: (pointer_declarator declarator: (type_identifier) @name)) @type
-(type_definition declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))) @type
-(translation_unit (declaration declarator: [
-    (identifier) @name
-    (array_declarator declarator: (identifier) @name)
-    (init_declarator declarator: (identifier) @name)
-    (init_declarator declarator: (array_declarator declarator: (identifier) @name))
-    (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))
-    (init_declarator declarator: (pointer_declarator declarator: (array_declarator declarator: (identifier) @name)))]) @constant)
-
-(preproc_def name: (_) @name) @macro
-(preproc_function_def name: (_) @name) @macro
-
-(preproc_include) @import
+; `UNUSED(static int f(void)) {`
+([(translation_unit (macro_type_specifier type: (type_descriptor
+    type: (type_identifier) @name declarator: (abstract_function_declarator))) @function . (compound_statement) @body)
+  (preproc_ifdef (macro_type_specifier type: (type_descriptor
+    type: (type_identifier) @name declarator: (abstract_function_declarator))) @function . (compound_statement) @body)
+  (preproc_if (macro_type_specifier type: (type_descriptor
+    type: (type_identifier) @name declarator: (abstract_function_declarator))) @function . (compound_statement) @body)])

@@ -1,4 +1,4 @@
-;; inherits: c
+;; inherits: _c_family
 ;; grammar: cpp
 ;; separators: ::
 

@@ -7,6 +7,7 @@
 (interface_declaration name: (_) @name) @interface
 (struct_declaration name: (_) @name) @struct
 (enum_declaration name: (_) @name) @enum
+(enum_member_declaration name: (_) @name) @constant
 (record_declaration name: (_) @name) @class
 (delegate_declaration name: (_) @name) @type
 (namespace_declaration name: (_) @name) @module

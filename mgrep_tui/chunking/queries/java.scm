@@ -11,6 +11,7 @@
 (constructor_declaration name: (_) @name) @method
 (compact_constructor_declaration name: (_) @name) @method
 (field_declaration declarator: (variable_declarator name: (_) @name)) @property
+(enum_constant name: (_) @name) @constant
 (annotation_type_element_declaration name: (_) @name) @method
 
 (program (package_declaration) @import)

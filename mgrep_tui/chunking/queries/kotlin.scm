@@ -7,6 +7,7 @@
 (class_declaration "interface" (type_identifier) @name) @interface
 (class_declaration "enum" (type_identifier) @name) @enum
 (class_declaration (type_identifier) @name) @class
+(enum_entry (simple_identifier) @name) @constant
 (object_declaration (type_identifier) @name) @class
 (companion_object (type_identifier) @name) @class
 ((companion_object) @class (#set! name "Companion"))

@@ -6,6 +6,7 @@
 (interface_declaration name: (_) @name) @interface
 (trait_declaration name: (_) @name) @trait
 (enum_declaration name: (_) @name) @enum
+(enum_case name: (_) @name) @constant
 (namespace_definition name: (_) @name body: (_)) @module
 (namespace_definition name: (_) @name !body) @package
 (function_definition name: (_) @name) @function

@@ -8,6 +8,7 @@
 (struct_item name: (_) @name) @struct
 (union_item name: (_) @name) @struct
 (enum_item name: (_) @name) @enum
+(enum_variant name: (_) @name) @constant
 (trait_item name: (_) @name) @trait
 (impl_item type: (_) @name) @impl
 (mod_item name: (_) @name body: (_)) @module

@@ -18,6 +18,7 @@
 ((subscript_declaration) @method (#set! name "subscript"))
 (property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @property
 (protocol_property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @property
+(enum_entry name: (simple_identifier) @name) @constant
 (typealias_declaration name: (type_identifier) @name) @type
 (associatedtype_declaration name: (type_identifier) @name) @property
 (macro_declaration (simple_identifier) @name) @macro
