@@ -252,13 +252,16 @@ class _Place:
         steps = [*parts[:-1]]
         if target.startswith(("/", "\\")) or "\0" in target or not target:
             raise ArchiveError(f"The archive holds a link that leads out of it: {'/'.join(parts)[:100]!r}.")
+        is_down = False
         for step in target.split("/"):
             if step == "..":
-                if not steps:
+                # After a name `..` would climb from wherever that name, if it is a link, leads to.
+                if not steps or is_down:
                     raise ArchiveError(f"The archive holds a link that leads out of it: {'/'.join(parts)[:100]!r}.")
                 steps.pop()
             elif step not in ("", "."):
                 steps.append(step)
+                is_down = True
         self.make_folder(parts[:-1])
         own = tuple(parts)
         self._claim(own)
