@@ -50,9 +50,9 @@ def of_files(condition: Condition, columns: FileColumns, bound: Bound) -> str:
     return _simple(_maybe(condition, True, lambda leaf: _file_leaf(leaf, columns, bound)))
 
 
-def of_chunks(condition: Condition, bound: Bound) -> str:
-    """What a chunk's own name and kind must be, or those of something defined in it."""
-    return _simple(_maybe(condition, True, lambda leaf: _name_leaf(leaf, bound)))
+def of_names(condition: Condition, column: str, bound: Bound) -> str:
+    """What name, kind and container must be, of a chunk or of something defined in it; `column` holds the name."""
+    return _simple(_maybe(condition, True, lambda leaf: _name_leaf(leaf, column, bound)))
 
 
 def _simple(sql: str) -> str:
@@ -136,16 +136,16 @@ def _is_plain(value: str) -> bool:
     return value.isascii() and len(value) < 500
 
 
-def _name_leaf(leaf: Leaf, bound: Bound) -> tuple[str, str] | None:
+def _name_leaf(leaf: Leaf, column: str, bound: Bound) -> tuple[str, str] | None:
     match leaf:
         case SymbolLike(value):
             # Being wrong costs a candidate, so only the last name of a dotted one is asked for.
             own = value.rpartition(".")[2]
-            test = _part(own, "symbol", bound)
+            test = _part(own, column, bound)
             return (test, "1") if "." in value else (test, f"NOT {test}")
         case ClassLike(value):
             kinds = bound.texts(sorted(CLASS_KINDS))
-            return f"({_part(value, 'container', bound)} OR (kind IN {kinds} AND {_part(value, 'symbol', bound)}))", "1"
+            return f"({_part(value, 'container', bound)} OR (kind IN {kinds} AND {_part(value, column, bound)}))", "1"
         case KindIs(_, names):
             return _exact(f"(kind IN {bound.texts(sorted(names))})")
     return None

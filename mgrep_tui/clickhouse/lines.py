@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mgrep_tui.clickhouse.allowed import label_of
 from mgrep_tui.clickhouse.bound import Bound
 from mgrep_tui.clickhouse.conditions import FileColumns, of_files
 from mgrep_tui.clickhouse.connection import Connection, Limits, rows
@@ -235,7 +236,7 @@ class _Looking:
     def _file_condition(self, bound: Bound) -> str:
         """What files must be, when some filter or the choice of repositories says so; else they are looked up once something is found."""
         narrowed = self._narrowed
-        columns = FileColumns("path", "named", "named_flags", _label(narrowed, bound))
+        columns = FileColumns("path", "named", "named_flags", label_of(narrowed, bound))
         condition = of_files(narrowed.filters.condition, columns, bound) if narrowed.filters else ""
         if narrowed.is_everything and not condition:
             return ""
@@ -344,13 +345,3 @@ class _Looking:
 
 def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
-
-
-def _label(narrowed: Narrowed, bound: Bound) -> str:
-    """The name of a row's repository, where paths may be asked for with it."""
-    heads = narrowed.heads
-    if heads.is_single or not narrowed.filters:
-        return ""
-    states = bound.numbers(list(heads.by_state))
-    names = bound.texts([one.repository for one in heads.by_state.values()])
-    return f"transform(state, {states}, {names}, '')"

@@ -33,7 +33,7 @@ def united(pools: Sequence[Pool], labels: Sequence[str]) -> Pool:
     candidates: list[Candidate] = []
     for pool, label in zip(pools, labels, strict=True):
         scale = _scale(pool, holders, documents)
-        folder = re.sub(r"\W+|_+", " ", label) + _MARK
+        folder = as_folder(label)
         candidates += [
             replace(
                 candidate,
@@ -52,6 +52,11 @@ def united(pools: Sequence[Pool], labels: Sequence[str]) -> Pool:
         tuple(pool.stats[0] if pool.stats else {} for pool in pools),
         tuple(number for number, pool in enumerate(pools) for _ in pool.rows),
     )
+
+
+def as_folder(label: str) -> str:
+    """The name of a root as the folder that the ranking sees around its files."""
+    return re.sub(r"\W+|_+", " ", label) + _MARK
 
 
 def _scale(pool: Pool, holders: dict[str, int], documents: int) -> float:

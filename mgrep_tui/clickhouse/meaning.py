@@ -1,0 +1,499 @@
+"""Semantic mode on an engine: words and vectors come from its tables, what is made of them is the code of the local search.
+
+Two rounds of statements, each at once: first every arm gives candidates, then what is known of each is asked for. The ranking, the folding
+of copies and the best line are `retrieval`'s and `search`'s own.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mgrep_tui.clickhouse.allowed import AllowedChunks
+from mgrep_tui.clickhouse.bound import Bound
+from mgrep_tui.clickhouse.connection import Connection, Limits, rows
+from mgrep_tui.clickhouse.heads import Heads, Narrowed
+from mgrep_tui.clickhouse.keys import CHUNK_BITS, document_of_chunk
+from mgrep_tui.clickhouse.near_search import NearSearch
+from mgrep_tui.clickhouse.texts import ChunkTexts
+from mgrep_tui.clickhouse.word_search import WordHits, WordSearch
+from mgrep_tui.clickhouse.wording import keys_of
+from mgrep_tui.corpus.root import Root
+from mgrep_tui.embedding.protocol import Embedder
+from mgrep_tui.index.results import SemanticView
+from mgrep_tui.index.rows import ChunkRow
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.model import Hit, Outcome, Sink
+from mgrep_tui.retrieval import paths
+from mgrep_tui.retrieval import question as questions
+from mgrep_tui.retrieval.question import Question
+from mgrep_tui.retrieval.ranking import rank
+from mgrep_tui.retrieval.signals import Candidate
+from mgrep_tui.search.filters import FileFacts, Filters
+from mgrep_tui.search.query import Query
+from mgrep_tui.search.semantic import GONE, LIKE_RATIO, LIKE_WORDS, WIDE_ARM
+from mgrep_tui.search.semantic_candidates import ARM, DEFINITIONS, NAME_ARM, NAMES, Pool
+from mgrep_tui.search.semantic_showing import Deep, Showing, Source, hit_of, holds
+from mgrep_tui.search.semantic_union import as_folder
+
+T = TypeVar("T")
+LIMITS = Limits(time_s=10.0, memory_bytes=4_000_000_000)
+IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
+CHUNK_COLUMNS = "chunk, content, path, language, file_language, flags, kind, symbol, container, first_line, last_line, part, parts, text_hash"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A chunk as the engine has it, and the searched repositories that have its file."""
+
+    row: ChunkRow
+    content: bytes
+    file_language: str
+    states: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a document: how near it is as a whole, and how many chunks it has."""
+
+    centre: float | None
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """Candidates with what is needed to show them. `states` are the repositories in the order of the pool's sources."""
+
+    pool: Pool = field(default_factory=Pool)
+    contents: dict[int, bytes] = field(default_factory=dict)
+    states: tuple[int, ...] = ()
+    mentions: Callable[[str], int] = lambda name: 0
+
+
+class MeaningSearch:
+    """Semantic searches on an engine; any number of threads."""
+
+    def __init__(self, connection: Connection, model: Embedder | None, deep: Deep | None = None) -> None:
+        """`model` is that of the questions; without one only words are searched."""
+        self._connection = connection
+        self._model = model
+        self._deep = deep
+        self._words = WordSearch(connection, LIMITS)
+        self._near = NearSearch(connection, LIMITS)
+        self._pool = ThreadPoolExecutor(6, "engine-arm")
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def search(
+        self,
+        query: Query,
+        heads: Heads,
+        sink: Sink,
+        cancel: CancelToken,
+        *,
+        hidden: Sequence[int] = (),
+        ratio: float = 0.5,
+        tier: str = "instant",
+        limit: int = 100,
+    ) -> Outcome:
+        """Answer a query: hits to the sink, best first, as `SemanticEngine.search` does. `hidden` are documents that the disk speaks for.
+
+        Raises `EngineError` and `Cancelled`.
+        """
+        started = time.monotonic()
+        narrowed = heads.narrowed(query)
+        allowed = AllowedChunks(self._connection.database, narrowed, hidden)
+        if not query.plain.strip():
+            return self._list(query, narrowed, allowed, sink, cancel, limit, started)
+        question = questions.read(query.plain)
+        deep = self._deep if tier == "deep" and ratio > 0 and self._deep is not None and self._deep.available else None
+        arm = WIDE_ARM if query.filters.needs_text else max(ARM, limit)
+        gathered = self._gather(question, narrowed, allowed, arm, cancel)
+        return self._show(question, gathered, narrowed, sink, cancel, ratio, limit, started, deep)
+
+    def like(
+        self, chunk: int, query: Query, heads: Heads, sink: Sink, cancel: CancelToken, *, limit: int = 100
+    ) -> Outcome:
+        """Chunks that resemble this one, which is not among them; the query's filters hold. Raises as `search`."""
+        started = time.monotonic()
+        narrowed = heads.narrowed(query)
+        allowed = AllowedChunks(self._connection.database, narrowed)
+        found = self._chunks([chunk], narrowed, cancel)
+        if not found:
+            return GONE
+        one = found[0]
+        text = ChunkTexts(self._connection, LIMITS, [one.row], {chunk: one.content}, cancel).read(one.row)
+        names = list(dict.fromkeys(IDENTIFIER.findall(text.text if text is not None else "")))[:200]
+        counts = self._words.holders(keys_of("names", [name.lower() for name in names]), cancel)
+        counted = sorted((counts.get(keys_of("names", [name.lower()])[0], 0), name) for name in names)
+        telling = [name for count, name in counted if count > 1][:LIKE_WORDS]
+        asked = " ".join([one.row.symbol.replace(", ", " "), *telling]).strip()
+        question = replace(questions.read(asked), names=(), qualifiers=())
+        vector = None
+        if self._model is not None and (table := self._near.table_of(self._model.model_id, cancel)):
+            _, vectors = self._near.vectors(table, [chunk], cancel)
+            vector = vectors[0] if len(vectors) else None
+        gathered = self._gather(question, narrowed, allowed, max(ARM, limit), cancel, vector=vector)
+        pool = gathered.pool
+        for number in range(len(gathered.states)):
+            pool = pool.without(chunk, number)
+        return self._show(
+            question, replace(gathered, pool=pool), narrowed, sink, cancel, LIKE_RATIO, limit, started, None
+        )
+
+    # --- candidates
+
+    def _gather(
+        self,
+        question: Question,
+        narrowed: Narrowed,
+        allowed: AllowedChunks,
+        arm: int,
+        cancel: CancelToken,
+        *,
+        vector: npt.NDArray[np.float32] | None = None,
+    ) -> _Gathered:
+        model = self._model
+        table = self._near.table_of(model.model_id, cancel) if model is not None else ""
+        if vector is None and model is not None and question.text:
+            vector = model.embed_query(question.text)
+        if not table:
+            vector = None
+        by_words = self._submit(lambda: self._words.search(question.text, arm, allowed, cancel))
+        by_names = self._submit(lambda: self._definitions(question, allowed, cancel))
+        near: list[int] = []
+        if vector is not None and float(np.linalg.norm(vector)) > 0:
+            near = self._near.search(table, vector, arm, allowed, cancel)
+        word_hits = by_words.result()
+        defining = by_names.result()
+        wanted = list(dict.fromkeys([*word_hits.words, *near, *list(word_hits.naming)[: 2 * NAME_ARM], *defining]))
+        cancel.check()
+        every = {found.row.chunk_id: found for found in self._chunks(wanted, narrowed, cancel)}
+        words = _first(word_hits.words, every, arm)
+        cosines: dict[int, float] = {}
+        if vector is not None:
+            cosines = self._near.cosines(table, vector, list(every), cancel)
+        nearest = dict(
+            sorted(((chunk, cosines[chunk]) for chunk in near if chunk in cosines), key=lambda one: -one[1])[:arm]
+        )
+        naming = _first(word_hits.naming, every, arm)
+        order = list(dict.fromkeys([*words, *nearest, *list(naming)[:NAME_ARM], *defining]))
+        kept = [every[chunk] for chunk in order if chunk in every]
+        return self._described(question, kept, word_hits, words, naming, cosines, vector, narrowed, cancel)
+
+    def _described(
+        self,
+        question: Question,
+        kept: list[_Found],
+        word_hits: WordHits,
+        words: dict[int, float],
+        naming: dict[int, float],
+        cosines: dict[int, float],
+        vector: npt.NDArray[np.float32] | None,
+        narrowed: Narrowed,
+        cancel: CancelToken,
+    ) -> _Gathered:
+        """The second round: what the ranking wants to know of every candidate."""
+        ids = [found.row.chunk_id for found in kept]
+        covered = self._submit(lambda: self._words.coverage(question.stems, ids, cancel))
+        documents = self._submit(lambda: self._documents({found.row.file_id for found in kept}, vector, cancel))
+        twins = self._submit(lambda: self._with_younger_twin(kept, narrowed, cancel))
+        stems = {paths.facts(found.row.path.decode("utf-8", "replace")).stem.lower() for found in kept}
+        counts = self._words.holders(keys_of("names", sorted(stems)), cancel)
+        mentions = {stem: counts.get(keys_of("names", [stem])[0], 0) for stem in stems}
+        coverage, known, young = covered.result(), documents.result(), twins.result()
+        states = tuple(dict.fromkeys(found.states[0] for found in kept))
+        numbers = {state: number for number, state in enumerate(states)}
+        candidates = []
+        for found in kept:
+            row = found.row
+            about = known.get(row.file_id, _Known(None, 1))
+            path = row.path.decode("utf-8", "replace")
+            if not narrowed.heads.is_single:
+                path = as_folder(narrowed.heads.by_state[found.states[0]].repository) + "/" + path
+            candidates.append(
+                Candidate(
+                    chunk_id=row.chunk_id,
+                    path=path,
+                    kind=row.kind,
+                    symbol=row.symbol,
+                    container=row.container,
+                    first_line=row.first_line,
+                    last_line=row.last_line,
+                    part=row.part,
+                    parts=row.parts,
+                    words=words.get(row.chunk_id, 0.0),
+                    body_words=word_hits.body.get(row.chunk_id, 0.0),
+                    name_words=naming.get(row.chunk_id, 0.0),
+                    meaning=cosines.get(row.chunk_id),
+                    coverage=coverage.get(row.chunk_id, 0.0),
+                    file_centre=about.centre,
+                    file_chunks=about.chunks,
+                    is_test=row.is_test,
+                    has_younger_twin=row.file_id in young,
+                )
+            )
+        pool = Pool(
+            tuple(candidates),
+            tuple(found.row for found in kept),
+            word_hits.chunks,
+            word_hits.holders,
+            tuple({} for _ in states),
+            tuple(numbers[found.states[0]] for found in kept),
+        )
+        contents = {found.row.chunk_id: found.content for found in kept}
+        return _Gathered(pool, contents, states, lambda name: mentions.get(name.lower(), 0))
+
+    def _definitions(self, question: Question, allowed: AllowedChunks, cancel: CancelToken) -> list[int]:
+        """The chunks that define the names asked for."""
+        found: list[int] = []
+        for name in question.names[:NAMES]:
+            bound = Bound()
+            narrow = "" if allowed.is_everything else f" AND {allowed.sql(bound)}"
+            statement = (
+                f"SELECT DISTINCT chunk, name != {bound.text(name)} AS is_other FROM {self._connection.database}.symbols"
+                f" WHERE folded = {bound.text(name.casefold())}{narrow} ORDER BY is_other, chunk LIMIT {DEFINITIONS:d}"
+            )
+            found += [
+                chunk
+                for chunk, _ in rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel))
+            ]
+        return found
+
+    def _chunks(self, wanted: Sequence[int], narrowed: Narrowed, cancel: CancelToken) -> list[_Found]:
+        """These chunks, as far as a searched commit has their file, in the order asked for."""
+        if not wanted:
+            return []
+        bound = Bound()
+        database = self._connection.database
+        statement = f"SELECT {CHUNK_COLUMNS} FROM {database}.chunks WHERE chunk IN {bound.numbers(sorted(wanted))} LIMIT 1 BY chunk"
+        documents = sorted({document_of_chunk(chunk) for chunk in wanted})
+        files = self._submit(lambda: self._states_of(documents, narrowed, cancel))
+        found: dict[int, _Found] = {}
+        for row in rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel)):
+            one = _found(row)
+            found[one.row.chunk_id] = one
+        states = files.result()
+        order = {state: number for number, state in enumerate(narrowed.heads.by_state)}
+        kept = []
+        for chunk in wanted:
+            known = found.get(chunk)
+            if known is None:
+                continue
+            own = sorted(states.get(known.row.file_id, ()), key=lambda state: order.get(state, len(order)))
+            own = [state for state in own if _is_accepted(narrowed, state, known)]
+            if own:
+                kept.append(replace(known, states=tuple(own)))
+        return kept
+
+    def _states_of(self, documents: list[int], narrowed: Narrowed, cancel: CancelToken) -> dict[int, set[int]]:
+        """Which searched commits have these documents."""
+        bound = Bound()
+        database = self._connection.database
+        numbers = bound.numbers(documents)
+        statement = (
+            f"SELECT document, state FROM {database}.files WHERE content IN"
+            f" (SELECT content FROM {database}.documents WHERE document IN {numbers})"
+            f" AND document IN {numbers} AND state IN {bound.numbers(narrowed.states)}"
+        )
+        found: dict[int, set[int]] = {}
+        for document, state in rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel)):
+            found.setdefault(document, set()).add(state)
+        return found
+
+    def _documents(
+        self, documents: set[int], vector: npt.NDArray[np.float32] | None, cancel: CancelToken
+    ) -> dict[int, _Known]:
+        if not documents:
+            return {}
+        bound = Bound()
+        statement = (
+            f"SELECT document, chunks, centre FROM {self._connection.database}.documents"
+            f" WHERE document IN {bound.numbers(sorted(documents))} LIMIT 1 BY document"
+        )
+        found: dict[int, _Known] = {}
+        for batch in self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel):
+            centres = batch.column(2).to_pylist()
+            for document, chunks, centre in zip(
+                batch.column(0).to_pylist(), batch.column(1).to_pylist(), centres, strict=True
+            ):
+                near = None
+                if vector is not None and len(centre) == len(vector):
+                    near = float(np.array(centre, np.float32) @ vector)
+                found[document] = _Known(near, chunks)
+        return found
+
+    def _with_younger_twin(self, kept: list[_Found], narrowed: Narrowed, cancel: CancelToken) -> set[int]:
+        """The documents whose path without its version folder is a file of the same commit too."""
+        twins: dict[tuple[int, bytes], list[int]] = {}
+        for found in kept:
+            twin = paths.without_version(found.row.path.decode("utf-8", "surrogateescape"))
+            if twin is not None:
+                key = found.states[0], twin.encode("utf-8", "surrogateescape")
+                twins.setdefault(key, []).append(found.row.file_id)
+        if not twins:
+            return set()
+        bound = Bound()
+        statement = (
+            f"SELECT DISTINCT state, path FROM {self._connection.database}.files"
+            f" WHERE state IN {bound.numbers(sorted({state for state, _ in twins}))}"
+            f" AND hex(path) IN {bound.texts([path.hex().upper() for _, path in twins])}"
+        )
+        there = rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel))
+        return {document for state, path in there for document in twins.get((state, path), ())}
+
+    # --- to the sink
+
+    def _show(
+        self,
+        question: Question,
+        gathered: _Gathered,
+        narrowed: Narrowed,
+        sink: Sink,
+        cancel: CancelToken,
+        ratio: float,
+        limit: int,
+        started: float,
+        deep: Deep | None,
+    ) -> Outcome:
+        pool = gathered.pool
+        ranking = rank(question, pool.candidates, pool.rarity, gathered.mentions, ratio=ratio)
+        order = [pool.rows[place] for place in ranking.order.tolist()]
+        texts = ChunkTexts(self._connection, LIMITS, order, gathered.contents, cancel)
+        has_meaning = any(candidate.meaning is not None for candidate in pool.candidates)
+        view = SemanticView(coverage=1.0 if has_meaning else 0.0, keywords_ready=True)
+        sources = [self._source(narrowed, state, texts, view) for state in gathered.states]
+        outcome = Showing(sources, sink, cancel, ratio, limit, started, deep).show(pool, ranking)
+        if outcome.engine == "words" and has_meaning and ratio > 0:
+            outcome = replace(outcome, engine="words + meaning")
+        return replace(outcome, vector_coverage=view.coverage, is_verified=True)
+
+    def _source(self, narrowed: Narrowed, state: int, texts: ChunkTexts, view: SemanticView) -> Source:
+        place = narrowed.place(state)
+        filters = place.query.filters if place is not None else Filters()
+        prefix = place.prefix if place is not None else b""
+        return Source(Root(Path("/")), 0, filters, view, prefix, lambda: texts)
+
+    def _list(
+        self,
+        query: Query,
+        narrowed: Narrowed,
+        allowed: AllowedChunks,
+        sink: Sink,
+        cancel: CancelToken,
+        limit: int,
+        started: float,
+    ) -> Outcome:
+        """What the filters let through, by path and line; nothing when there are none."""
+        if not query.filters:
+            return Outcome()
+        bound = Bound()
+        database = self._connection.database
+        statement = (
+            f"SELECT chunk FROM {database}.chunks WHERE {allowed.sql(bound)}"
+            f" ORDER BY path, first_line, chunk LIMIT {limit + 1:d}"
+        )
+        ids = [
+            chunk for (chunk,) in rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel))
+        ]
+        found = self._chunks(list(dict.fromkeys(ids)), narrowed, cancel)[:limit]
+        texts = ChunkTexts(
+            self._connection,
+            LIMITS,
+            [one.row for one in found],
+            {one.row.chunk_id: one.content for one in found},
+            cancel,
+        )
+        hits: list[Hit] = []
+        for one in found:
+            cancel.check()
+            place = narrowed.place(one.states[0])
+            text = texts.read(one.row)
+            if place is None or text is None:
+                continue
+            if not place.query.filters.needs_text or holds(place.query.filters, one.row, text):
+                hits.append(hit_of(one.row, text, None, 0.0, (), place.prefix))
+        if hits:
+            sink.batch(hits)
+        elapsed_ms = (time.monotonic() - started) * 1000.0
+        return Outcome(
+            hits=len(hits),
+            files=len({hit.path for hit in hits}),
+            engine="index",
+            is_capped=len(ids) > limit,
+            is_verified=True,
+            elapsed_ms=elapsed_ms,
+            first_hit_ms=elapsed_ms if hits else None,
+        )
+
+    def _submit(self, call: Callable[[], T]) -> Future[T]:
+        return self._pool.submit(call)
+
+
+def _first(scores: dict[int, float], there: dict[int, _Found], count: int) -> dict[int, float]:
+    """The best of those that are there."""
+    kept = [(chunk, score) for chunk, score in scores.items() if chunk in there]
+    return dict(kept[:count])
+
+
+def _is_accepted(narrowed: Narrowed, state: int, found: _Found) -> bool:
+    """What the filters say of the file; of names the engine has spoken, of texts the showing does."""
+    place = narrowed.place(state)
+    if place is None:
+        return False
+    row = found.row
+    facts = FileFacts(
+        row.path, found.file_language, is_test=row.is_test, is_generated=row.is_generated, is_vendored=row.is_vendored
+    )
+    return not place.query.filters or place.query.filters.accepts_file(facts)
+
+
+def _found(row: tuple[object, ...]) -> _Found:
+    (
+        chunk,
+        content,
+        path,
+        language,
+        file_language,
+        flags,
+        kind,
+        symbol,
+        container,
+        first,
+        last,
+        part,
+        parts,
+        text_hash,
+    ) = row
+    assert isinstance(chunk, int) and isinstance(content, bytes) and isinstance(path, bytes) and isinstance(flags, int)
+    assert isinstance(first, int) and isinstance(last, int) and isinstance(part, int) and isinstance(parts, int)
+    assert isinstance(text_hash, bytes)
+    own = ChunkRow(
+        chunk,
+        chunk >> CHUNK_BITS,
+        path,
+        _text(language),
+        _text(kind),
+        _text(symbol),
+        _text(container),
+        first,
+        last,
+        part,
+        parts,
+        text_hash,
+        flags,
+    )
+    return _Found(own, content, _text(file_language))
+
+
+def _text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""

@@ -1,0 +1,132 @@
+"""Which chunks are near a question: the engine's HNSW graph finds them, exact cosines of their vectors order them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from mgrep_tui.clickhouse.allowed import AllowedChunks
+from mgrep_tui.clickhouse.bound import Bound
+from mgrep_tui.clickhouse.connection import Connection, Limits, rows
+from mgrep_tui.jobs.cancel import CancelToken
+
+SLACK = 3
+"""Times the wanted number: the graph is of 8-bit numbers, and some chunks belong to no searched commit any more."""
+OVERFETCH = 2_000
+"""Neighbours that are asked for before a filter is applied to every vector that it lets through."""
+
+
+class NearSearch:
+    """Any thread may ask."""
+
+    def __init__(self, connection: Connection, limits: Limits) -> None:
+        self._connection = connection
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._tables: dict[str, str] = {}
+
+    def table_of(self, model: str, cancel: CancelToken) -> str:
+        """The table of a model's vectors; empty when none were published."""
+        with self._lock:
+            known = self._tables.get(model)
+        if known is None:
+            found = rows(
+                self._connection.batches(
+                    f"SELECT name FROM {self._connection.database}.models FINAL WHERE model = {{model:String}}",
+                    {"model": model},
+                    limits=self._limits,
+                    cancel=cancel,
+                )
+            )
+            known = bytes(found[0][0]).decode() if found else ""
+            with self._lock:
+                if known:
+                    self._tables[model] = known
+        return known
+
+    def search(
+        self, table: str, vector: npt.NDArray[np.float32], arm: int, allowed: AllowedChunks, cancel: CancelToken
+    ) -> list[int]:
+        """About `SLACK` times `arm` of the nearest chunks, the nearest first. Raises `EngineError` and `Cancelled`."""
+        if allowed.is_everything:
+            return self._nearest(table, vector, SLACK * arm, cancel)
+        near = self._nearest(table, vector, max(OVERFETCH, SLACK * arm), cancel)
+        bound = Bound()
+        statement = (
+            f"SELECT chunk FROM {self._connection.database}.chunks"
+            f" WHERE chunk IN {bound.numbers(near)} AND {allowed.sql(bound)}"
+        )
+        kept = {
+            chunk
+            for (chunk,) in rows(self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel))
+        }
+        if len(kept) >= arm or len(near) < OVERFETCH:
+            return [chunk for chunk in near if chunk in kept]
+        return self._exactly(table, vector, SLACK * arm, allowed, cancel)
+
+    def _nearest(self, table: str, vector: npt.NDArray[np.float32], count: int, cancel: CancelToken) -> list[int]:
+        statement = (
+            f"SELECT chunk, cosineDistance(vector, {{asked:Array(Float32)}}) AS distance"
+            f" FROM {self._connection.database}.{table} ORDER BY distance LIMIT {{count:UInt32}}"
+        )
+        found = rows(
+            self._connection.batches(
+                statement, {"asked": vector.tolist(), "count": count}, limits=self._limits, cancel=cancel
+            )
+        )
+        return list(dict.fromkeys(chunk for chunk, _ in found))
+
+    def _exactly(
+        self, table: str, vector: npt.NDArray[np.float32], count: int, allowed: AllowedChunks, cancel: CancelToken
+    ) -> list[int]:
+        """The nearest among what the filters let through, by looking at all of it."""
+        bound = Bound()
+        asked = bound.add(vector.tolist(), "Array(Float32)")
+        # An order by more than the distance is none that the graph could give.
+        statement = (
+            f"SELECT chunk FROM {self._connection.database}.{table} WHERE {allowed.sql(bound)}"
+            f" ORDER BY cosineDistance(vector, {asked}) + 0 LIMIT {count:d}"
+        )
+        found = rows(self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel))
+        return list(dict.fromkeys(chunk for (chunk,) in found))
+
+    def cosines(
+        self, table: str, vector: npt.NDArray[np.float32], chunks: Sequence[int], cancel: CancelToken
+    ) -> dict[int, float]:
+        """How near these chunks are exactly; those without a vector are missing."""
+        ids, vectors = self.vectors(table, chunks, cancel)
+        if not ids:
+            return {}
+        length = float(np.linalg.norm(vector)) or 1.0
+        return dict(zip(ids, (vectors @ vector / length).tolist(), strict=True))
+
+    def vectors(
+        self, table: str, chunks: Sequence[int], cancel: CancelToken
+    ) -> tuple[list[int], npt.NDArray[np.float32]]:
+        """The vectors of these chunks, normalised, with their ids."""
+        bound = Bound()
+        statement = (
+            "SELECT chunk, CAST(vector AS Array(Float32)) AS vector"
+            f" FROM {self._connection.database}.{table} WHERE chunk IN {bound.numbers(sorted(chunks))} LIMIT 1 BY chunk"
+        )
+        ids: list[int] = []
+        found: list[npt.NDArray[np.float32]] = []
+        for batch in self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel):
+            ids += batch.column(0).to_pylist()
+            found.append(matrix_of(batch.column(1)))
+        if not found:
+            return [], np.empty((0, 0), np.float32)
+        vectors = np.concatenate(found)
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        return ids, vectors
+
+
+def matrix_of(column: pa.Array) -> npt.NDArray[np.float32]:
+    """A column of arrays of one length as a matrix."""
+    flat = column.flatten().to_numpy(zero_copy_only=False).astype(np.float32)
+    result: npt.NDArray[np.float32] = flat.reshape(len(column), -1)
+    return result

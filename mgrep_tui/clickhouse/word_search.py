@@ -1,0 +1,266 @@
+"""Which chunks hold the words of a question, by BM25: the local keyword index's formula over the engine's postings.
+
+First the engine counts in how many chunks each word stands, then it adds up what each word gives to each chunk. Words that stand nearly
+everywhere say little and cost most: past `MOST_POSTINGS` the rare ones choose the candidates, and all of them score those.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from mgrep_tui.clickhouse.allowed import AllowedChunks
+from mgrep_tui.clickhouse.bound import Bound
+from mgrep_tui.clickhouse.connection import Connection, Limits, rows
+from mgrep_tui.clickhouse.wording import FIELD_NUMBER, FIELDS, K1, LENGTHS, B, keys_of, rarity
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.retrieval import words
+from mgrep_tui.retrieval.keywords import BOOSTS, FEW, FUZZY_BOOST, FUZZY_LENGTH, STEMMED
+from mgrep_tui.search.semantic_candidates import BODY, NAMING
+
+TOTALS_S = 60.0
+"""How long the number of chunks and the lengths of fields are believed: they move slowly, and only weigh."""
+MOST_POSTINGS = 1_500_000
+CHOSEN = 3_000
+MOST_VARIANTS = 50  # words that one misspelt word may stand for
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many chunks there are, and how long each field is on average."""
+
+    chunks: int
+    averages: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WordHits:
+    """The best chunks by all words, by their body's and by their names'; best first. `holders` counts chunks by stem."""
+
+    words: dict[int, float] = field(default_factory=dict)
+    body: dict[int, float] = field(default_factory=dict)
+    naming: dict[int, float] = field(default_factory=dict)
+    holders: dict[str, int] = field(default_factory=dict)
+    chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Weight:
+    """What a word is worth in the three questions that are asked at once; `is_flat` where how often it stands does not count."""
+
+    words: float
+    body: float
+    naming: float
+    slope: float
+    is_flat: bool = False
+
+
+class WordSearch:
+    """Any thread may ask."""
+
+    def __init__(self, connection: Connection, limits: Limits) -> None:
+        self._connection = connection
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._totals: tuple[float, Totals] | None = None
+
+    def totals(self, cancel: CancelToken) -> Totals:
+        with self._lock:
+            if self._totals is not None and time.monotonic() - self._totals[0] < TOTALS_S:
+                return self._totals[1]
+        found = rows(
+            self._connection.batches(
+                f"SELECT count(), sumForEach(lengths) FROM {self._connection.database}.chunks",
+                limits=self._limits,
+                cancel=cancel,
+            )
+        )
+        count, sums = found[0] if found else (0, [])
+        averages = tuple(value / count if count else 0.0 for value in (*sums, *([0] * len(FIELDS)))[: len(FIELDS)])
+        totals = Totals(count, averages)
+        with self._lock:
+            self._totals = time.monotonic(), totals
+        return totals
+
+    def search(self, text: str, arm: int, allowed: AllowedChunks, cancel: CancelToken) -> WordHits:
+        """The `arm` best chunks of a question by each kind of its words. Raises `EngineError` and `Cancelled`."""
+        stems = words.question_stems(text)
+        if not stems:
+            return WordHits()
+        names = [name for name in dict.fromkeys(words.names(text)) if name not in words.STOP_WORDS]
+        totals = self.totals(cancel)
+        known = self.holders(
+            [
+                *(key for name in STEMMED for key in keys_of(name, stems)),
+                *keys_of("names", names),
+            ],
+            cancel,
+        )
+        weights = self._weights(stems, names, known, totals)
+        unknown = [
+            stem for stem in stems if len(stem) >= FUZZY_LENGTH and not any(key in known for key in _stem_keys(stem))
+        ]
+        weights |= self._variants(unknown, cancel)
+        found = self._best(weights, known, arm, allowed, cancel)
+        if len(found[0]) < FEW and len(unknown) < len(stems):
+            weights |= self._variants([stem for stem in stems if len(stem) >= FUZZY_LENGTH], cancel)
+            found = self._best(weights, known, arm, allowed, cancel)
+        by_words, by_body, by_naming = found
+        holders = {stem: known.get(keys_of("body", [stem])[0], 0) for stem in stems}
+        return WordHits(by_words, by_body, by_naming, holders, totals.chunks)
+
+    def holders(self, keys: Iterable[int], cancel: CancelToken) -> dict[int, int]:
+        """In how many chunks each word stands; those that stand nowhere are missing."""
+        wanted = sorted(set(keys))
+        if not wanted:
+            return {}
+        return dict(
+            rows(
+                self._connection.batches(
+                    f"SELECT word, count() FROM {self._connection.database}.postings"
+                    " WHERE word IN {words:Array(UInt64)} GROUP BY word",
+                    {"words": wanted},
+                    limits=self._limits,
+                    cancel=cancel,
+                )
+            )
+        )
+
+    def coverage(self, stems: Sequence[str], chunks: list[int], cancel: CancelToken) -> dict[int, float]:
+        """Which share of the stems stands in the text of each of these chunks."""
+        keys = keys_of("body", stems)
+        if not keys or not chunks:
+            return {}
+        found = rows(
+            self._connection.batches(
+                f"SELECT chunk, uniqExact(word) FROM {self._connection.database}.postings"
+                " WHERE word IN {words:Array(UInt64)} AND chunk IN {chunks:Array(UInt64)} GROUP BY chunk",
+                {"words": keys, "chunks": chunks},
+                limits=self._limits,
+                cancel=cancel,
+            )
+        )
+        return {chunk: count / len(keys) for chunk, count in found}
+
+    def _weights(
+        self, stems: Sequence[str], names: Sequence[str], known: dict[int, int], totals: Totals
+    ) -> dict[int, _Weight]:
+        found = {}
+        for name, texts in (*((field_name, stems) for field_name in STEMMED), ("names", names)):
+            average = totals.averages[FIELD_NUMBER[name]]
+            slope = K1 * B / average if average > 0 else K1 * B
+            for key in keys_of(name, texts):
+                if key in known:
+                    worth = rarity(max(totals.chunks, known[key]), known[key])
+                    found[key] = _Weight(BOOSTS[name] * worth, BODY[name] * worth, NAMING[name] * worth, slope)
+        return found
+
+    def _variants(self, stems: Sequence[str], cancel: CancelToken) -> dict[int, _Weight]:
+        """The words that a misspelt one may stand for."""
+        found: dict[int, _Weight] = {}
+        fields = [FIELD_NUMBER[name] for name in ("body", "symbol", "path")]
+        for stem in stems:
+            distance = 1 if len(stem) < 8 else 2
+            for word, number in rows(
+                self._connection.batches(
+                    f"SELECT DISTINCT word, field FROM {self._connection.database}.words"
+                    " WHERE field IN {fields:Array(UInt8)} AND abs(toInt64(lengthUTF8(text)) - {length:Int64}) <= {distance:Int64}"
+                    " AND damerauLevenshteinDistance(text, {stem:String}) <= {distance:Int64} LIMIT {most:UInt32}",
+                    {
+                        "fields": fields,
+                        "length": len(stem),
+                        "distance": distance,
+                        "stem": stem,
+                        "most": MOST_VARIANTS,
+                    },
+                    limits=self._limits,
+                    cancel=cancel,
+                )
+            ):
+                name = FIELDS[number]
+                found[word] = _Weight(FUZZY_BOOST, FUZZY_BOOST, FUZZY_BOOST if NAMING[name] else 0.0, 0.0, is_flat=True)
+        return found
+
+    def _best(
+        self,
+        weights: dict[int, _Weight],
+        known: dict[int, int],
+        arm: int,
+        allowed: AllowedChunks,
+        cancel: CancelToken,
+    ) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
+        if not weights:
+            return {}, {}, {}
+        slack = 1 if not allowed.is_everything else 2
+        rare: list[int] = []
+        total = 0
+        for key in sorted(weights, key=lambda key: known.get(key, 0)):
+            total += known.get(key, 0)
+            if rare and total > MOST_POSTINGS:
+                break
+            rare.append(key)
+        chosen: list[int] | None = None
+        if len(rare) < len(weights):
+            some = {key: weights[key] for key in rare}
+            chosen = [chunk for chunk, *_ in self._scores(some, "w", CHOSEN, allowed, None, cancel)]
+        scored = self._scores(weights, "w", 3 * slack * arm, allowed, chosen, cancel)
+        by_words = {chunk: score for chunk, score, _, _ in scored}
+        by_body = {
+            chunk: score
+            for chunk, _, score, _ in sorted(scored, key=lambda one: (-one[2], one[0]))[: slack * arm]
+            if score > 0
+        }
+        named = {key: weight for key, weight in weights.items() if weight.naming > 0}
+        by_naming: dict[int, float] = {}
+        if named:
+            by_naming = {
+                chunk: score for chunk, _, _, score in self._scores(named, "n", slack * arm, allowed, None, cancel)
+            }
+        return dict(list(by_words.items())[: slack * arm]), by_body, by_naming
+
+    def _scores(
+        self,
+        weights: dict[int, _Weight],
+        order: str,
+        count: int,
+        allowed: AllowedChunks,
+        chosen: list[int] | None,
+        cancel: CancelToken,
+    ) -> list[tuple[int, float, float, float]]:
+        """Chunk and its three scores, the best by `order` first."""
+        bound = Bound()
+        keys = list(weights)
+        words_of = bound.numbers(keys)
+
+        def by_word(values: list[float]) -> str:
+            return f"transform(word, {words_of}, {bound.add(values, 'Array(Float32)')}, toFloat32(0))"
+
+        tests = [f"word IN {words_of}"]
+        if chosen is not None:
+            tests.append(f"chunk IN {bound.numbers(chosen)}")
+        elif not allowed.is_everything:
+            tests.append(allowed.sql(bound))
+        lengths = bound.add([float(value) for value in LENGTHS], "Array(Float32)")
+        least = K1 * (1.0 - B)
+        slopes = by_word([weight.slope for weight in weights.values()])
+        if any(weight.is_flat for weight in weights.values()):
+            flat = by_word([float(weight.is_flat) for weight in weights.values()])
+            part = f"if({flat} > 0, 1, {K1 + 1.0:.3f} * times / (times + {least:.6f} + {slopes} * arrayElement({lengths}, length + 1)))"
+        else:
+            part = f"{K1 + 1.0:.3f} * times / (times + {least:.6f} + {slopes} * arrayElement({lengths}, length + 1))"
+        sums = ", ".join(
+            f"sum(part * {by_word([getattr(weight, name) for weight in weights.values()])}) AS {short}"
+            for name, short in (("words", "w"), ("body", "b"), ("naming", "n"))
+        )
+        statement = (
+            f"SELECT chunk, {sums} FROM (SELECT word, chunk, {part} AS part"
+            f" FROM {self._connection.database}.postings WHERE {' AND '.join(tests)})"
+            f" GROUP BY chunk ORDER BY {order} DESC, chunk LIMIT {count:d}"
+        )
+        return rows(self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel))
+
+
+def _stem_keys(stem: str) -> list[int]:
+    return [key for name in STEMMED for key in keys_of(name, [stem])]
