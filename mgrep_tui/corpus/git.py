@@ -96,8 +96,10 @@ class GitProcess:
         *,
         config: Sequence[tuple[str, str]] = (),
         max_bytes: int | None = None,
+        data: bytes | None = None,
     ) -> None:
-        """Start git in `folder`; `config` overrides settings by exact name, more output than `max_bytes` is a failure.
+        """Start git in `folder`; `config` overrides settings by exact name, more output than `max_bytes` is a failure, `data` is what it
+        reads.
 
         Raises UnreadableError when git cannot be started.
         """
@@ -116,7 +118,7 @@ class GitProcess:
                 [git, *HARDENED, *arguments],
                 cwd=folder,
                 env=environment,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if data is None else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
@@ -130,6 +132,13 @@ class GitProcess:
         ]
         for reader in self._readers:
             reader.start()
+        if data is not None:
+            threading.Thread(target=self._write_input, args=(data,), name="git input", daemon=True).start()
+
+    def _write_input(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError), self._process.stdin as stream:
+            stream.write(data)
 
     def _read_output(self) -> None:
         assert self._process.stdout is not None
@@ -181,9 +190,10 @@ def run(
     timeout_s: float = TIMEOUT_S,
     config: Sequence[tuple[str, str]] = (),
     max_bytes: int | None = None,
+    data: bytes | None = None,
 ) -> bytes:
     """The output of one git command. Any thread. Raises UnreadableError and Cancelled as `GitProcess.finish` does."""
-    return GitProcess(folder, arguments, config=config, max_bytes=max_bytes).finish(cancel, timeout_s)[0]
+    return GitProcess(folder, arguments, config=config, max_bytes=max_bytes, data=data).finish(cancel, timeout_s)[0]
 
 
 _COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\s*\Z")

@@ -37,6 +37,7 @@ class Listing:
     """The corpus at one moment: `entries` sorted by path, each path once. `notes` are sentences about how it was found.
 
     `taken_ns` is the time (`time.time_ns()`) just before the first look, for `is_settled`. `memory` makes the next listing quicker.
+    `linked` are files that have further names (hard links), which may lie anywhere.
     """
 
     entries: list[Entry]
@@ -45,6 +46,7 @@ class Listing:
     notes: tuple[str, ...] = ()
     taken_ns: int = field(default=0, compare=False)
     memory: Memory = field(default_factory=Memory, compare=False, repr=False)
+    linked: tuple[bytes, ...] = ()
 
 
 def list_files(
@@ -73,6 +75,7 @@ def list_files(
         tuple(dict.fromkeys(lister.notes)),
         lister.folders.memory.taken_ns,
         lister.folders.memory,
+        tuple(lister.linked),
     )
 
 
@@ -94,6 +97,7 @@ class _Lister:
         self._report = report
         self._base = os.path.join(os.fsencode(root.path), b"")
         self._links: list[bytes] = []
+        self.linked: list[bytes] = []
         self.entries: list[Entry] = []
         self.skips: dict[bytes, Skip] = {}
         self.notes: list[str] = []
@@ -185,6 +189,8 @@ class _Lister:
                 detail = f"{_in_words(status.st_size)}, limit {_in_words(limit)}"
                 self._skip(Skip(path, SkipReason.TOO_BIG, detail))
                 continue
+            if status.st_nlink > 1:
+                self.linked.append(path)
             entry = known(path)
             if (
                 entry is not None

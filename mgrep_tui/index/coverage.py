@@ -63,6 +63,7 @@ class Coverage:
         self._journal: deque[tuple[int, tuple[bytes, ...], tuple[bytes, ...]]] = deque()
         self._journal_paths = 0
         self._floor = 0  # changes up to this version are forgotten
+        self.epoch = 0  # how often all that was known of the disk was given up
 
     # --- reading
 
@@ -162,6 +163,7 @@ class Coverage:
             self._extra = set(disposition.extra)
             self._touched = dict(disposition.touched)
             self._known = None
+            self.epoch += 1
             self._covers = bool(segments)
             self._next()
             self._forget_journal()
@@ -171,6 +173,7 @@ class Coverage:
         with self._lock:
             self._segments, self._dead, self._touched = [], [], {}
             self._extra = set()
+            self.epoch += 1
             self._covers = False
             self._next()
             self._forget_journal()

@@ -71,6 +71,10 @@ class Sweeper:
                     self.checked_at = time.time()
                 self._condition.notify_all()
 
+    def note_checked(self) -> None:
+        """The disk was found to be as it was last listed, without listing it again."""
+        self.checked_at = time.time()
+
     def drop(self) -> None:
         """Let go of the last listing: it is 20 MB for 80,000 files."""
         with self._condition:

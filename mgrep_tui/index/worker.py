@@ -18,7 +18,7 @@ from typing import Literal
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.corpus.walk import Listing, list_files
-from mgrep_tui.embedding.static import StaticModel, load_static
+from mgrep_tui.embedding.static import StaticModel, shared_static
 from mgrep_tui.errors import IndexDamagedError, MgrepError, ModelError
 from mgrep_tui.index import generations
 from mgrep_tui.index import manifest as manifests
@@ -33,6 +33,7 @@ from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.status import Teller
 from mgrep_tui.index.sweep import Sweeper
 from mgrep_tui.index.tending import Tending
+from mgrep_tui.index.vigil import Baseline
 from mgrep_tui.index.writer import Writing
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.jobs.loop import Loop
@@ -82,6 +83,7 @@ class IndexWorker:
         self._context = self._context_for(self.folder)
         self._teller = Teller(self._context)
         self._tending = Tending(self._context, self._news)
+        self._baseline: Baseline | None = None  # of the listing that is running
 
     def _context_for(self, folder: Path) -> Context:
         return Context(
@@ -146,7 +148,7 @@ class IndexWorker:
             self._tending.start()
         if self._semantic:
             try:
-                self._model = load_static()
+                self._model = shared_static()
             except ModelError as error:
                 self._board.fail(str(error))
         access = self._lock.acquire()
@@ -239,12 +241,14 @@ class IndexWorker:
     # --- what happens
 
     def _walk(self, cancel: CancelToken) -> Listing:
+        self._baseline = self._tending.before_listing(cancel)
         return list_files(self.root, self._settings.corpus, cancel, previous=self._previous)
 
     def _absorb(self, listing: Listing) -> list[bytes]:
         self._previous = listing
         self._teller.listing = listing
         news = self._coverage.reconcile(listing)
+        self._tending.after_listing(listing, self._baseline)
         if news:
             self._loop.post(lambda: self._news(news))
         return news
@@ -301,14 +305,17 @@ class IndexWorker:
         while not self._opened.wait(LOOK_S):
             cancel.check()
         version = self._coverage.snapshot().version if since is None else since.version
-        sweep = self._sweeper.sweep(cancel)
+        if self._tending.is_current(cancel):
+            self._sweeper.note_checked()
+        else:
+            self._sweeper.sweep(cancel)
         found = self._coverage.since(version)
         self._loop.post(self._moved)
         return CheckResult(
             found.changed,
             found.deleted,
             found.is_complete,
-            len(sweep.listing.entries),
+            len(self._coverage.known()),
             (time.monotonic() - began) * 1e3,
         )
 

@@ -1,14 +1,12 @@
-"""What the watcher hears, what it must not hear, and what it says when it cannot hear."""
+"""What watchdog's hints become (on systems other than Linux), what must not be heard, and what is said when it cannot hear."""
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from watchdog.observers.api import BaseObserver
 
 from mgrep_tui.corpus.root import open_root
 from mgrep_tui.index.watch import Hints, Watcher
@@ -67,22 +65,6 @@ def test_lost_events_ask_for_a_sweep(heard: Heard) -> None:
     heard.watcher._lost()
     wait_until(lambda: heard.sweeps)
     assert "lost" in heard.watcher.state
-
-
-def test_without_watches_it_runs_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """L9"""
-
-    def no_watch_left(self: BaseObserver) -> None:
-        raise OSError(errno.ENOSPC, "inotify watch limit reached")
-
-    monkeypatch.setattr(BaseObserver, "start", no_watch_left)
-    world = World(tmp_path)
-    world.tree.write("a.py", "needle\n")
-    with world.running(watch=True) as worker:
-        wait_until(lambda: "watch limit" in worker.health().watcher)
-        assert "checked when you search" in worker.health().watcher
-        world.tree.write("b.py", "needle\n")
-        assert world.search(worker, "needle") == {b"a.py", b"b.py"}
 
 
 def test_a_change_is_taken_in_without_any_search(tmp_path: Path) -> None:
