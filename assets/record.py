@@ -90,7 +90,7 @@ def record() -> str:
             tape.shows("fresh", " 1/")
             tape.watch(2 * LOOK_S)
             tape.press("\x1b[B", "\x1b[B", pause_s=LOOK_S)
-            tape.press("\x1bf", pause_s=2 * LOOK_S)  # only this folder
+            tape.press("\x1b/", pause_s=2 * LOOK_S)  # only this folder
             tape.press("\x02", pause_s=LOOK_S)  # and back
             tape.press("\x12", pause_s=LOOK_S / 2)  # regular expression
             tape.press("\x15", *r"def \w+_preview\(")

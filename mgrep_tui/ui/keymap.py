@@ -153,6 +153,9 @@ COMMANDS: tuple[Command, ...] = (
     _command("not-folder", "Not this folder", "Leave the folder of the hit out.", REFINE, "alt+x alt+\\", "\\"),
     _command("in-language", "Only this language", "Narrow the query to the language of the hit.", REFINE, "alt+g", "%"),
     _command("in-symbol", "Only this symbol", "Narrow the query to the symbol around the hit.", REFINE, "alt+s", "@"),
+    _command(
+        "tests", "Without tests, only tests, all", "Leave tests out; once more: only tests.", REFINE, "alt+t", "t"
+    ),
     _command("search-word", "Search this word", "Search for the word that is lit in the hit.", REFINE, "alt+k", "*"),
     _command("alike", "More like this", "Search by meaning for chunks like this one.", REFINE, "alt+m", "~"),
     _command(

@@ -61,6 +61,19 @@ def in_symbol(text: str, symbol: str, chips: tuple[Chip, ...]) -> str:
     return with_filter(text, "sym", symbol, chips) if symbol else text
 
 
+TESTS = ("-is:test", "is:test")
+
+
+def next_tests(text: str, chips: tuple[Chip, ...]) -> str:
+    """With tests and all, without tests, tests only: the query of the next of these."""
+    for chip in chips:
+        found = text[chip.start : chip.end].lower()
+        if found in TESTS:
+            rest = without(text, chip)
+            return f"{rest} {TESTS[1]}".lstrip() if found == TESTS[0] else rest
+    return f"{text.rstrip()} {TESTS[0]}".lstrip()
+
+
 def word_of(hit: Hit) -> str:
     """The word that is lit first in the hit's line, whole; else its symbol; else the line's longest word."""
     if hit.spans:

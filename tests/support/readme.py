@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mgrep_tui.settings.config import Key, all_keys
 from mgrep_tui.ui.keymap import readme_table
+from tests.support.keystrokes import keystroke_table
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -33,6 +34,7 @@ def written(key: Key) -> str:
 def filled(text: str) -> str:
     """The README's text with its tables made anew."""
     text = between(text, "keys", readme_table())
+    text = between(text, "keystrokes", keystroke_table())
     return between(text, "configuration", configuration_table())
 
 

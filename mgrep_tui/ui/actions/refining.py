@@ -70,6 +70,11 @@ class Refining:
             lambda hit: refine.in_symbol(ask.text, self._symbol(hit), self._chips), when_same="The hit is in no symbol."
         )
 
+    def tests(self) -> None:
+        """Without tests, tests only, all."""
+        ask = self._screen.flow.ask
+        self._screen.ask_again(replace(ask, text=refine.next_tests(ask.text, self._chips)), is_refinement=True)
+
     def search_word(self) -> None:
         """The word in the place of the query's words; its filters stay."""
         ask = self._screen.flow.ask
@@ -140,6 +145,7 @@ def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
         "not-folder": refining.not_folder,
         "in-language": refining.in_language,
         "in-symbol": refining.in_symbol,
+        "tests": refining.tests,
         "search-word": refining.search_word,
         "alike": refining.alike,
         "undo": refining.undo,
