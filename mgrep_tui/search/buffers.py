@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import re2
 from re2 import _re2
 
@@ -18,6 +17,7 @@ from mgrep_tui.errors import QueryError
 
 Buffer = bytes | bytearray
 Span = tuple[int, int]
+Finder = Callable[[int, int], int]
 LineMatch = tuple[int, int, int, list[Span]]
 """A line's number, its start and end in the buffer, and the spans in it, which are offsets into the buffer. Bytes all."""
 
@@ -66,31 +66,47 @@ class FoundLines:
         return len(self.begins)
 
 
-def find_text(literal: bytes, haystack: Buffer, buffer: Buffer, length: int, limit: int) -> FoundLines:
-    """All lines with a text, in the first `length` bytes. `haystack` is the buffer, or its copy in lower case when case does not count:
-    calls of `bytes.find` cost a fifth of calls of RE2."""
-    find = haystack.find
-    find_end, rfind = buffer.find, buffer.rfind
-    size = len(literal)
+class Text:
+    """A text that is looked for, in its own case or in any (then of ASCII)."""
+
+    __slots__ = ("folds", "pattern", "raw")
+
+    def __init__(self, raw: bytes, folds: bool) -> None:
+        self.raw = raw
+        self.folds = folds and raw.lower() != raw.upper()
+        self.pattern = compile_re2(re2.escape(raw.decode("latin-1")), self.folds, False, is_ascii=True)
+
+    def finder(self, buffer: Buffer) -> Finder:
+        """From where to where, the first place there, or -1."""
+        if not self.folds:
+            return functools.partial(buffer.find, self.raw)
+        match = self.pattern.Match
+        return lambda start, end: match(UNANCHORED, buffer, start, end)[0][0]
+
+
+def find_text(text: Text, buffer: Buffer, length: int, limit: int) -> FoundLines:
+    """All lines with a text, in the first `length` bytes."""
+    find_next, size = text.finder(buffer), len(text.raw)
+    find, rfind = buffer.find, buffer.rfind
     found = FoundLines()
     begins, ends, all_lines = found.begins, found.ends, found.spans
     position = 0
-    start = find(literal, 0, length)
+    start = find_next(0, length)
     while start >= 0:
-        line_end = find_end(b"\n", start + size, length)
+        line_end = find(b"\n", start + size, length)
         if line_end < 0:
             line_end = length
         begins.append(rfind(b"\n", position, start) + 1 or position)
         ends.append(line_end)
         spans = [(start, start + size)]
         all_lines.append(spans)
-        start = find(literal, start + size, length)
+        start = find_next(start + size, length)
         while 0 <= start < line_end:
             if len(spans) == MAX_SPANS:
-                start = find(literal, line_end, length)
+                start = find_next(line_end, length)
                 break
             spans.append((start, start + size))
-            start = find(literal, start + size, length)
+            start = find_next(start + size, length)
         if len(begins) >= limit:
             break
         position = line_end + 1
@@ -130,23 +146,18 @@ def _find_from(
     return found
 
 
-def find_by_texts(
-    pattern: _re2.RE2, texts: Sequence[bytes], haystack: Buffer, buffer: Buffer, length: int, limit: int
-) -> FoundLines:
-    """As `find_pattern`, for a pattern whose every match holds one of some texts: only their lines are matched, while these mostly match.
-
-    `haystack` as for `find_text`.
-    """
+def find_by_texts(pattern: _re2.RE2, texts: Sequence[Text], buffer: Buffer, length: int, limit: int) -> FoundLines:
+    """As `find_pattern`, for a pattern whose every match holds one of some texts: only their lines are matched while they mostly match."""
     match = pattern.Match
-    find_text_at = haystack.find
     find, rfind = buffer.find, buffer.rfind
     found = FoundLines()
     begins, ends, all_lines = found.begins, found.ends, found.spans
     position = misses = 0
-    nexts = [find_text_at(text, 0, length) for text in texts]
-    is_rare = len(texts) == 1  # then one look tells whether another match can follow
+    finders = [text.finder(buffer) for text in texts]
+    nexts = [find_next(0, length) for find_next in finders]
+    only = finders[0] if len(texts) == 1 else None  # then one look tells whether another match can follow in the line
     while True:
-        place = max(nexts) if len(nexts) == 1 else min([at for at in nexts if at >= 0], default=-1)
+        place = nexts[0] if only else min([at for at in nexts if at >= 0], default=-1)
         if place < 0:
             return found
         begin = rfind(b"\n", position, place) + 1 or position
@@ -161,7 +172,7 @@ def find_by_texts(
                 break
             spans.append(span)
             end = span[1]
-            if is_rare and find_text_at(texts[0], end, line_end) < 0:
+            if only and only(end, line_end) < 0:
                 break
         position = line_end + 1
         if spans:
@@ -176,15 +187,7 @@ def find_by_texts(
                 return _find_from(pattern, buffer, position, length, limit, found)
         for number, at in enumerate(nexts):
             if 0 <= at < position:
-                nexts[number] = find_text_at(texts[number], position, length)
-
-
-def lowered(buffer: Buffer, length: int) -> bytes:
-    """The first `length` bytes with `A` to `Z` in lower case."""
-    codes = np.frombuffer(buffer, np.uint8, length)
-    is_upper = codes - np.uint8(ord("A")) < 26
-    lower: bytes = (codes | (is_upper.view(np.uint8) << np.uint8(5))).tobytes()
-    return lower
+                nexts[number] = finders[number](position, length)
 
 
 def numbered(buffer: Buffer, line: int, found: FoundLines) -> list[LineMatch]:

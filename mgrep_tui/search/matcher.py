@@ -29,6 +29,7 @@ from mgrep_tui.search.buffers import (
     FoundLines,
     LineMatch,
     Span,
+    Text,
     all_spans,
     by_first_line,
     compile_re2,
@@ -36,7 +37,6 @@ from mgrep_tui.search.buffers import (
     find_by_texts,
     find_pattern,
     find_text,
-    lowered,
     numbered,
 )
 from mgrep_tui.search.marks import MarkedText, copies_needed, marked_pattern
@@ -100,7 +100,8 @@ class Matcher:
         self.plain = compile_re2(source, self._folds, self.is_multiline, is_ascii=True)
 
         texts, self._has_folded_texts = inner_texts(tree) or ((), False)
-        self._texts = [(text.lower() if self._has_folded_texts else text).encode() for text in texts]
+        self._texts = [Text(text.encode(), self._has_folded_texts) for text in texts]
+        self._text = Text(raw, self.literal is None) if self._is_text else None
 
     def _compile(self, source: str) -> _re2.RE2:
         return compile_re2(source, self._folds, self.is_multiline)
@@ -155,21 +156,17 @@ class Matcher:
         `is_ascii` is about these bytes. For bytes of ASCII without a `\\r` nearly every pattern has an answer.
         """
         is_plain = self._is_plain_exact and is_ascii and (not self._sees_return or buffer.find(b"\r", 0, length) < 0)
-        if self._is_text_anywhere or (self._is_text and is_plain):
-            if self.literal is not None:
-                return find_text(self.literal, buffer, buffer, length, limit)
-            assert self.folded_literal is not None
-            return find_text(self.folded_literal, lowered(buffer, length), buffer, length, limit)
+        if self._text is not None and (self._is_text_anywhere or is_plain):
+            return find_text(self._text, buffer, length, limit)
         if is_plain:
             if self._texts:
-                haystack = lowered(buffer, length) if self._has_folded_texts else buffer
-                return find_by_texts(self.plain, self._texts, haystack, buffer, length, limit)
+                return find_by_texts(self.plain, self._texts, buffer, length, limit)
             return find_pattern(self.plain, buffer, length, limit)
         loose, is_whole = self._loose
         if not is_whole or (self._may_take_return and not self._keeps_return and buffer.find(b"\r", 0, length) >= 0):
             return None
         if self._texts and not self._has_folded_texts:
-            return find_by_texts(loose, self._texts, buffer, buffer, length, limit)
+            return find_by_texts(loose, self._texts, buffer, length, limit)
         return find_pattern(loose, buffer, length, limit)
 
     def _edges(self, buffer: bytes, line: int, starts_file: bool, ends_file: bool) -> list[LineMatch]:
