@@ -19,8 +19,10 @@ class AllowedChunks:
         self._narrowed = narrowed
         self._hidden = list(hidden)
         filters = narrowed.filters
-        self.is_everything = narrowed.is_everything and not (
-            filters and (self._files(Bound()) or self._names("symbol", Bound()))
+        self.is_everything = (
+            narrowed.is_everything
+            and not hidden
+            and not (filters and (self._files(Bound()) or self._names("symbol", Bound())))
         )
 
     def _files(self, bound: Bound) -> str:

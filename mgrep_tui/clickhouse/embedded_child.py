@@ -17,6 +17,7 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 AHEAD = 16
@@ -38,7 +39,8 @@ class _Engine:
         # The library is half a gigabyte: in this process only.
         from chdb.session import Session
 
-        self._make = lambda: Session(folder)
+        make: Callable[[str], Any] = Session
+        self._make = lambda: make(folder)
         self._idle = [self._make()]
         self._lock = threading.Lock()
         self._output = output

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mgrep_tui.errors import MgrepError
 
 TIMEOUT_CODES = frozenset({159, 160, 209})
@@ -17,6 +19,15 @@ class EngineError(MgrepError):
 
 class EngineLimitError(EngineError):
     """A statement met its limit of time or memory; what came before it is right and not all."""
+
+
+_CODE = re.compile(r"(?:Code: |error code )(\d+)", re.IGNORECASE)
+
+
+def code_of(text: str) -> int:
+    """The engine's own number in its complaint; 0 when there is none."""
+    found = _CODE.search(text)
+    return int(found[1]) if found else 0
 
 
 def error_of(code: int, text: str) -> EngineError:

@@ -20,6 +20,7 @@ from mgrep_tui.clickhouse.connection import Connection, Limits, rows
 from mgrep_tui.clickhouse.errors import EngineLimitError
 from mgrep_tui.clickhouse.grams import block_condition, content_condition
 from mgrep_tui.clickhouse.heads import Heads, Narrowed
+from mgrep_tui.clickhouse.overlay import Overlay
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Outcome, Sink
@@ -41,19 +42,6 @@ CONTENTS_AT_ONCE = 32
 """Contents whose files are looked up together; the first lookup is for few, so that the first hit does not wait."""
 FIRST_CONTENTS = 4
 MEMORY_BYTES = 4_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Overlay:
-    """What the disk says instead of the engine, below one root: files that differ from the published commit, and those that are gone."""
-
-    root: Root
-    changed: tuple[bytes, ...] = ()
-    gone: frozenset[bytes] = frozenset()
-
-    @property
-    def hidden(self) -> frozenset[bytes]:
-        return self.gone.union(self.changed)
 
 
 @dataclass(frozen=True, slots=True)

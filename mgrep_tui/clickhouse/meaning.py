@@ -23,6 +23,7 @@ from mgrep_tui.clickhouse.connection import Connection, Limits, rows
 from mgrep_tui.clickhouse.heads import Heads, Narrowed
 from mgrep_tui.clickhouse.keys import CHUNK_BITS, document_of_chunk
 from mgrep_tui.clickhouse.near_search import NearSearch
+from mgrep_tui.clickhouse.overlay import Overlay
 from mgrep_tui.clickhouse.texts import ChunkTexts
 from mgrep_tui.clickhouse.word_search import WordHits, WordSearch
 from mgrep_tui.clickhouse.wording import keys_of
@@ -47,7 +48,10 @@ from mgrep_tui.search.semantic_union import as_folder
 T = TypeVar("T")
 LIMITS = Limits(time_s=10.0, memory_bytes=4_000_000_000)
 IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
-CHUNK_COLUMNS = "chunk, content, path, language, file_language, flags, kind, symbol, container, first_line, last_line, part, parts, text_hash"
+CHUNK_COLUMNS = (
+    "chunk, content, path, language, file_language, flags, kind, symbol, container, first_line, last_line, part, parts,"
+    " text_hash"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +104,18 @@ class MeaningSearch:
         sink: Sink,
         cancel: CancelToken,
         *,
-        hidden: Sequence[int] = (),
+        overlay: Overlay | None = None,
         ratio: float = 0.5,
         tier: str = "instant",
         limit: int = 100,
     ) -> Outcome:
-        """Answer a query: hits to the sink, best first, as `SemanticEngine.search` does. `hidden` are documents that the disk speaks for.
+        """Answer a query: hits to the sink, best first, as `SemanticEngine.search` does. `overlay` is what the disk says.
 
         Raises `EngineError` and `Cancelled`.
         """
         started = time.monotonic()
         narrowed = heads.narrowed(query)
+        hidden = self._hidden(heads, overlay, cancel)
         allowed = AllowedChunks(self._connection.database, narrowed, hidden)
         if not query.plain.strip():
             return self._list(query, narrowed, allowed, sink, cancel, limit, started)
@@ -149,6 +154,20 @@ class MeaningSearch:
         return self._show(
             question, replace(gathered, pool=pool), narrowed, sink, cancel, LIKE_RATIO, limit, started, None
         )
+
+    def _hidden(self, heads: Heads, overlay: Overlay | None, cancel: CancelToken) -> list[int]:
+        """The documents of files that differ on the disk."""
+        if overlay is None or not overlay.hidden:
+            return []
+        bound = Bound()
+        statement = (
+            f"SELECT document FROM {self._connection.database}.files WHERE state IN {bound.numbers(list(heads.by_state))}"
+            f" AND hex(path) IN {bound.texts([path.hex().upper() for path in sorted(overlay.hidden)])}"
+        )
+        return [
+            document
+            for (document,) in rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel))
+        ]
 
     # --- candidates
 

@@ -63,7 +63,7 @@ def publication_of(root: Root, settings: Settings, cancel: CancelToken, *, name:
         if root.is_git:
             raise MgrepError("There is no commit to publish yet.")
         return Publication(root, name or root.path.name or "root", "", "", 0, "", tuple(entries), ())
-    remote = _remote(root)
+    remote = remote_of(root)
     tree = _tree(root, where.commit, cancel)
     dirty = work_tree_state(root, cancel).dirty
     limit = settings.corpus.max_file_bytes
@@ -119,7 +119,8 @@ def repository_name(root: Root, remote: str) -> str:
     return f"{name}/{inner}" if inner else name
 
 
-def _remote(root: Root) -> str:
+def remote_of(root: Root) -> str:
+    """The address of the remote `origin`; empty when there is none."""
     try:
         return os.fsdecode(run(root.path, ("config", "--get", "remote.origin.url"))).strip()
     except UnreadableError:

@@ -1,0 +1,172 @@
+"""An engine on a server or cluster, over HTTP(S): `clickhouse-connect` carries our statements, their parameters and their limits.
+
+Certificates are verified. A search that is no longer wanted closes its connection and kills its statement by the id it was sent with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import clickhouse_connect
+import pyarrow as pa
+from clickhouse_connect.driver.exceptions import ClickHouseError, DatabaseError
+
+from mgrep_tui.clickhouse.address import Credentials, ServerAddress
+from mgrep_tui.clickhouse.connection import SEARCH, WORK, Limits
+from mgrep_tui.clickhouse.embedded import ARROW, ARROW_SETTINGS
+from mgrep_tui.clickhouse.errors import CANCELLED_CODES, EngineError, code_of, error_of
+from mgrep_tui.clickhouse.values import Parameters
+from mgrep_tui.errors import Cancelled
+from mgrep_tui.jobs.cancel import CancelToken
+
+CONNECT_S = 5
+ANSWER_S = 3_600
+WATCH_S = 0.05
+"""How often a waiting statement's token is looked at: a thread sits in the socket meanwhile."""
+
+
+class ServerConnection:
+    """A server. Any thread may use it, several at once: there is no session that could hold one up."""
+
+    def __init__(self, address: ServerAddress, credentials: Credentials) -> None:
+        """Connect. Raises `EngineError`, without a word of the credentials."""
+        self.database = address.database
+        self.cluster = address.cluster
+        try:
+            self._client: Any = clickhouse_connect.get_client(
+                host=address.host,
+                port=address.port,
+                username=credentials.user,
+                password=credentials.password,
+                interface="https" if address.is_secure else "http",
+                verify=True,
+                connect_timeout=CONNECT_S,
+                send_receive_timeout=ANSWER_S,
+                autogenerate_session_id=False,
+                # A parameter can be a megabyte, which no address line takes.
+                form_encode_query_params=True,
+                query_limit=0,
+                compress=False,
+                settings={"distributed_product_mode": "global"} if address.cluster else None,
+            )
+        except (ClickHouseError, OSError) as error:
+            raise _error(error, f"The engine at {address.host}:{address.port} does not answer.") from error
+
+    def batches(
+        self,
+        sql: str,
+        parameters: Parameters | None = None,
+        *,
+        limits: Limits = SEARCH,
+        cancel: CancelToken | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        mark = str(uuid.uuid4())
+        watch = _Watch(self, mark, cancel)
+        is_ended = False
+        stream: Any = None
+        try:
+            stream = self._client.raw_stream(
+                sql,
+                parameters=_plain(parameters),
+                settings={**limits.settings(), **ARROW_SETTINGS, "query_id": mark},
+                fmt=ARROW,
+            )
+            reader = pa.ipc.open_stream(stream)
+            for batch in reader:
+                if batch.num_rows:
+                    yield batch
+            is_ended = True
+        except (ClickHouseError, OSError, pa.ArrowInvalid) as error:
+            is_ended = True
+            if cancel is not None:
+                cancel.check()
+            raise _error(error, "The engine's answer broke off.") from error
+        finally:
+            watch.end()
+            if stream is not None:
+                with contextlib.suppress(Exception):
+                    stream.close()
+            if not is_ended:
+                self._kill_later(mark)
+
+    def _kill_later(self, mark: str) -> None:
+        threading.Thread(target=self.kill, args=(mark,), name="engine-kill", daemon=True).start()
+
+    def kill(self, mark: str) -> None:
+        """End a statement at the server. Nothing is raised: who asked does not wait for it."""
+        with contextlib.suppress(Exception):
+            self._client.command("KILL QUERY WHERE query_id = {mark:String} ASYNC", parameters={"mark": mark})
+
+    def run(self, sql: str, parameters: Parameters | None = None, *, limits: Limits = WORK) -> None:
+        try:
+            self._client.command(sql, parameters=_plain(parameters), settings=limits.settings())
+        except (ClickHouseError, OSError) as error:
+            raise _error(error, "The engine does not answer.") from error
+
+    def insert(self, table: str, rows: pa.Table) -> None:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, rows.schema) as writer:
+            writer.write_table(rows)
+        try:
+            self._client.raw_insert(
+                table, column_names=rows.column_names, insert_block=sink.getvalue().to_pybytes(), fmt=ARROW
+            )
+        except (ClickHouseError, OSError) as error:
+            raise _error(error, "The engine did not take what was sent.") from error
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._client.close()
+
+
+class _Watch:
+    """Kills a statement as soon as its token is cancelled, also while nobody can look because the answer is waited for."""
+
+    def __init__(self, connection: ServerConnection, mark: str, cancel: CancelToken | None) -> None:
+        self._ended = threading.Event()
+        if cancel is None:
+            return
+        token = cancel
+
+        def look() -> None:
+            while not self._ended.wait(WATCH_S):
+                if token.is_cancelled:
+                    connection.kill(mark)
+                    return
+
+        threading.Thread(target=look, name="engine-watch", daemon=True).start()
+
+    def end(self) -> None:
+        self._ended.set()
+
+
+def _plain(parameters: Parameters | None) -> dict[str, Any]:
+    """Parameters as the driver escapes them itself; lone surrogates, which no engine takes, become U+FFFD."""
+    found: dict[str, Any] = {}
+    for name, value in (parameters or {}).items():
+        if isinstance(value, str):
+            found[name] = _text(value)
+        elif isinstance(value, int | float):
+            found[name] = value
+        else:
+            found[name] = [_text(item) if isinstance(item, str) else item for item in value]
+    return found
+
+
+def _text(value: str) -> str:
+    return value.encode("utf-8", "replace").decode("utf-8")
+
+
+def _error(error: Exception, otherwise: str) -> EngineError | Cancelled:
+    """The driver's complaint as one of ours."""
+    text = str(error)
+    code = code_of(text)
+    if code in CANCELLED_CODES:
+        return Cancelled()
+    if isinstance(error, DatabaseError) and code:
+        return error_of(code, text)
+    return EngineError(otherwise)
