@@ -84,7 +84,7 @@ class Text:
         return lambda start, end: match(UNANCHORED, buffer, start, end)[0][0]
 
 
-def find_text(text: Text, buffer: Buffer, length: int, limit: int) -> FoundLines:
+def find_text(text: Text, buffer: Buffer, length: int, limit: int, most_spans: int = MAX_SPANS) -> FoundLines:
     """All lines with a text, in the first `length` bytes."""
     find_next, size = text.finder(buffer), len(text.raw)
     find, rfind = buffer.find, buffer.rfind
@@ -100,9 +100,9 @@ def find_text(text: Text, buffer: Buffer, length: int, limit: int) -> FoundLines
         ends.append(line_end)
         spans = [(start, start + size)]
         all_lines.append(spans)
-        start = find_next(start + size, length)
+        start = find_next(start + size if most_spans > 1 else line_end, length)
         while 0 <= start < line_end:
-            if len(spans) == MAX_SPANS:
+            if len(spans) == most_spans:
                 start = find_next(line_end, length)
                 break
             spans.append((start, start + size))
@@ -113,13 +113,13 @@ def find_text(text: Text, buffer: Buffer, length: int, limit: int) -> FoundLines
     return found
 
 
-def find_pattern(pattern: _re2.RE2, buffer: Buffer, length: int, limit: int) -> FoundLines:
+def find_pattern(pattern: _re2.RE2, buffer: Buffer, length: int, limit: int, most_spans: int = MAX_SPANS) -> FoundLines:
     """The same for a pattern that needs no second look."""
-    return _find_from(pattern, buffer, 0, length, limit, FoundLines())
+    return _find_from(pattern, buffer, 0, length, limit, most_spans, FoundLines())
 
 
 def _find_from(
-    pattern: _re2.RE2, buffer: Buffer, position: int, length: int, limit: int, found: FoundLines
+    pattern: _re2.RE2, buffer: Buffer, position: int, length: int, limit: int, most_spans: int, found: FoundLines
 ) -> FoundLines:
     match = pattern.Match
     find, rfind = buffer.find, buffer.rfind
@@ -136,7 +136,7 @@ def _find_from(
         ends.append(line_end)
         spans = [span]
         all_lines.append(spans)
-        while end < line_end and len(spans) < MAX_SPANS:
+        while end < line_end and len(spans) < most_spans:
             span = match(UNANCHORED, buffer, end, line_end)[0]
             if span[0] < 0:
                 break
@@ -146,7 +146,9 @@ def _find_from(
     return found
 
 
-def find_by_texts(pattern: _re2.RE2, texts: Sequence[Text], buffer: Buffer, length: int, limit: int) -> FoundLines:
+def find_by_texts(
+    pattern: _re2.RE2, texts: Sequence[Text], buffer: Buffer, length: int, limit: int, most_spans: int = MAX_SPANS
+) -> FoundLines:
     """As `find_pattern`, for a pattern whose every match holds one of some texts: only their lines are matched while they mostly match."""
     match = pattern.Match
     find, rfind = buffer.find, buffer.rfind
@@ -166,13 +168,13 @@ def find_by_texts(pattern: _re2.RE2, texts: Sequence[Text], buffer: Buffer, leng
             line_end = length
         end = begin
         spans: list[Span] = []
-        while end < line_end and len(spans) < MAX_SPANS:
+        while end < line_end and len(spans) < most_spans:
             span = match(UNANCHORED, buffer, end, line_end)[0]
             if span[0] < 0:
                 break
             spans.append(span)
             end = span[1]
-            if only and only(end, line_end) < 0:
+            if only and (most_spans == 1 or only(end, line_end) < 0):
                 break
         position = line_end + 1
         if spans:
@@ -184,7 +186,7 @@ def find_by_texts(pattern: _re2.RE2, texts: Sequence[Text], buffer: Buffer, leng
         else:
             misses += 1
             if misses * MISS_BYTES > position + MAX_MISSES * MISS_BYTES:
-                return _find_from(pattern, buffer, position, length, limit, found)
+                return _find_from(pattern, buffer, position, length, limit, most_spans, found)
         for number, at in enumerate(nexts):
             if 0 <= at < position:
                 nexts[number] = finders[number](position, length)

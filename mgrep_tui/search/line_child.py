@@ -7,14 +7,15 @@ Frames as in `search.child`. The first says what is looked for: root, prefix of 
 from __future__ import annotations
 
 import marshal
+import os
 import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from mgrep_tui.corpus.root import open_root
-from mgrep_tui.search.matcher import Matcher, compile_pattern
-from mgrep_tui.search.printed import printed_lines
-from mgrep_tui.search.reading import CandidateReader
+from mgrep_tui.ngram.snapshot import Candidate
+from mgrep_tui.search.matcher import compile_pattern
+from mgrep_tui.search.printed import LinePrinter
 
 
 def main() -> None:
@@ -22,21 +23,11 @@ def main() -> None:
     source, output = sys.stdin.buffer, sys.stdout.buffer
     root, prefix, limit_bytes, pattern, options = _receive(source)
     matcher = compile_pattern(pattern, **options)
-    with CandidateReader(open_root(Path(root.decode("utf-8", "surrogateescape"))), limit_bytes) as reader:
+    with LinePrinter(open_root(Path(os.fsdecode(root))), matcher, prefix, limit_bytes) as printer:
         while (candidates := _receive(source)) is not None:
-            data = marshal.dumps(_answer(matcher, reader, prefix, candidates))
+            data = marshal.dumps(printer.print([Candidate._make(candidate) for candidate in candidates]))
             output.write(len(data).to_bytes(4, "little") + data)
             output.flush()
-
-
-def _answer(matcher: Matcher, reader: CandidateReader, prefix: bytes, candidates: list[Any]) -> tuple[bytes, int, int]:
-    texts: list[bytes] = []
-    lines = files = 0
-    for path, stat, blocks in candidates:
-        found = printed_lines(matcher, reader, prefix, path, stat, blocks, texts)
-        lines += found
-        files += found > 0
-    return b"".join(texts), lines, files
 
 
 def _receive(source: BinaryIO) -> Any:

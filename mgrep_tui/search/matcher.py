@@ -150,24 +150,27 @@ class Matcher:
         """Whether lines can be matched without knowing what stands around them: `lines_in` may answer."""
         return not self._is_edge and not self.is_multiline
 
-    def lines_in(self, buffer: Buffer, length: int, *, is_ascii: bool, limit: int = 1 << 60) -> FoundLines | None:
-        """The lines that match in the first `length` bytes, by few calls; None when each line has to be looked at by itself.
+    def lines_in(
+        self, buffer: Buffer, length: int, *, is_ascii: bool, limit: int = 1 << 60, most_spans: int = MAX_SPANS
+    ) -> FoundLines | None:
+        """The lines that match in the first `length` bytes, by few calls; None when each line has to be looked at by itself. Of each
+        line no more than `most_spans` spans are needed.
 
         `is_ascii` is about these bytes. For bytes of ASCII without a `\\r` nearly every pattern has an answer.
         """
         is_plain = self._is_plain_exact and is_ascii and (not self._sees_return or buffer.find(b"\r", 0, length) < 0)
         if self._text is not None and (self._is_text_anywhere or is_plain):
-            return find_text(self._text, buffer, length, limit)
+            return find_text(self._text, buffer, length, limit, most_spans)
         if is_plain:
             if self._texts:
-                return find_by_texts(self.plain, self._texts, buffer, length, limit)
-            return find_pattern(self.plain, buffer, length, limit)
+                return find_by_texts(self.plain, self._texts, buffer, length, limit, most_spans)
+            return find_pattern(self.plain, buffer, length, limit, most_spans)
         loose, is_whole = self._loose
         if not is_whole or (self._may_take_return and not self._keeps_return and buffer.find(b"\r", 0, length) >= 0):
             return None
         if self._texts and not self._has_folded_texts:
-            return find_by_texts(loose, self._texts, buffer, length, limit)
-        return find_pattern(loose, buffer, length, limit)
+            return find_by_texts(loose, self._texts, buffer, length, limit, most_spans)
+        return find_pattern(loose, buffer, length, limit, most_spans)
 
     def _edges(self, buffer: bytes, line: int, starts_file: bool, ends_file: bool) -> list[LineMatch]:
         """The first or last line of the file, where a pattern such as `\\z` holds."""

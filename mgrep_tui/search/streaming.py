@@ -21,14 +21,13 @@ from mgrep_tui.model import Hit, Progress
 from mgrep_tui.ngram.snapshot import Candidate
 from mgrep_tui.search.child import Child
 from mgrep_tui.search.matcher import Matcher
-from mgrep_tui.search.printed import printed_lines
+from mgrep_tui.search.printed import LinePrinter
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.reading import CandidateReader
 
 PROCESSES = 2
 MANY_FILES = 3000
 """From so many candidates on, two processes win back the quarter of a second that they take to start."""
-FILES_A_TASK = 150
+FILES_A_TASK = 100
 TASKS_AHEAD = 3
 TASK_S = 120.0
 
@@ -64,11 +63,11 @@ def stream_lines(
     """The lines of all candidates, some files at a time. Raises `MgrepError` when a process dies; ends early when cancelled."""
     tasks = iter(_tasks(candidates))
     if count < MANY_FILES or (os.cpu_count() or 1) < PROCESSES:
-        with CandidateReader(root, max_file_bytes) as reader:
+        with LinePrinter(root, matcher, prefix, max_file_bytes) as printer:
             for task in tasks:
                 if cancel.is_cancelled:
                     return
-                yield _inline(matcher, reader, prefix, task)
+                yield (*printer.print(task), len(task))
         return
     options = {
         "case": query.case,
@@ -85,7 +84,7 @@ def stream_lines(
         for child, task in zip(
             itertools.cycle(children), itertools.islice(tasks, TASKS_AHEAD * PROCESSES), strict=False
         ):
-            child.send(task)
+            child.send(_plain(task))
             running.append((child, len(task)))
         while running:
             child, size = running.popleft()
@@ -94,7 +93,7 @@ def stream_lines(
                 cancel.check()
                 raise MgrepError("A search process ended before its time.", "Search again; the log has the details.")
             if following := next(tasks, None):
-                child.send(following)
+                child.send(_plain(following))
                 running.append((child, len(following)))
             yield (*answer, size)
     finally:
@@ -108,28 +107,13 @@ def _argv() -> list[str]:
     return [sys.executable, "-I", "-c", code, package]
 
 
-def _tasks(candidates: Iterable[Candidate]) -> Iterator[list[Any]]:
+def _tasks(candidates: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     source = iter(candidates)
     while part := list(itertools.islice(source, FILES_A_TASK)):
-        yield [_plain(candidate) for candidate in part]
+        yield part
 
 
-def _plain(candidate: Candidate) -> tuple[Any, ...]:
-    known, blocks = candidate.stat, candidate.blocks
-    if known is None or blocks is None:
-        return (candidate.path, None, None)
-    return (
-        candidate.path,
-        (known.size_bytes, known.mtime_ns, known.ctime_ns, known.inode),
-        [(block.start_byte, block.length_bytes, block.first_line) for block in blocks],
-    )
-
-
-def _inline(matcher: Matcher, reader: CandidateReader, prefix: bytes, task: list[Any]) -> Printed:
-    texts: list[bytes] = []
-    lines = files = 0
-    for path, stat, blocks in task:
-        found = printed_lines(matcher, reader, prefix, path, stat, blocks, texts)
-        lines += found
-        files += found > 0
-    return b"".join(texts), lines, files, len(task)
+def _plain(candidates: Iterable[Candidate]) -> list[tuple[Any, ...]]:
+    return [
+        (path, stat and tuple(stat), blocks and [tuple(block) for block in blocks]) for path, stat, blocks in candidates
+    ]

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mgrep_tui.corpus.root import open_root
+from mgrep_tui.ngram.snapshot import Candidate
 from mgrep_tui.search.matcher import Matcher, compile_pattern
-from mgrep_tui.search.printed import MANY_NUMBERS, printed_lines
-from mgrep_tui.search.reading import CandidateReader
+from mgrep_tui.search.printed import MANY_NUMBERS, LinePrinter
 
 RAW = st.lists(
     st.sampled_from(
@@ -71,13 +71,13 @@ def test_a_text_is_found_as_the_pattern_means_it(text: str, case: str, buffer: b
 def test_printed_lines_are_the_lines_of_the_matcher(content: bytes, case: str, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(content)
     matcher = compile_pattern("the", case=case)
-    texts: list[bytes] = []
-    with CandidateReader(open_root(tmp_path), 1 << 30) as reader:
-        count = printed_lines(matcher, reader, b"./", b"f", None, None, texts)
+    with LinePrinter(open_root(tmp_path), matcher, b"./", 1 << 30) as printer:
+        text, count, files = printer.print([Candidate(b"f", None, None)])
     expected = [
         b"./f:%d:%d:%b\n"
         % (line + 1, len(content[begin : spans[0][0]].decode()) + 1, content[begin:end].removesuffix(b"\r"))
         for line, begin, end, spans in _careful(matcher, content)
     ]
-    assert b"".join(texts) == b"".join(expected)
+    assert text == b"".join(expected)
     assert count == len(expected)
+    assert files == (1 if expected else 0)
