@@ -25,7 +25,9 @@ COMMANDS = {
     "status": "print the state of the index",
     "why": "say whether a file is searched, and what decides",
     "clean": "remove the index of a tree",
+    "repos": "list, refresh or remove the repositories that were opened by their address",
 }
+PLACES_HELP = "folders, repositories (github:owner/name[@ref], https://…, git@host:…, file://…) and @workspaces"
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
@@ -85,6 +87,12 @@ def _run_command(name: str, words: list[str]) -> int:
 
         return search(arguments)
     arguments = _command_parser(name).parse_args(words)
+    if name == "repos":
+        from mgrep_tui.commands.repos import repos
+
+        return repos(arguments)
+    if name == "why":
+        arguments.paths = [arguments.path]
     from mgrep_tui.commands import report
 
     run_one = {"index": report.index, "status": report.status, "why": report.why, "clean": report.clean}[name]
@@ -109,8 +117,9 @@ def _screen_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "path", nargs="?", default="", metavar="PATH", help="folder to open (default: this one's git root)"
+        "paths", nargs="*", default=[], metavar="PLACE", help=f"what to open: {PLACES_HELP} (default: this git root)"
     )
+    parser.add_argument("--workspace", default=None, metavar="NAME", help="open this workspace, as @NAME does")
     parser.add_argument("--query", default=None, metavar="TEXT", help="start with this query")
     parser.add_argument(
         "--print", action="store_true", dest="print_hits", help="on leaving, print the chosen path:line:column"
@@ -128,7 +137,7 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
     parser = _Parser(prog=f"mgrep-tui {name}", description=COMMANDS[name].capitalize() + ".")
     if name == "search":
         parser.add_argument(
-            "words", nargs="*", metavar="QUERY [PATH]", help="the query, then the folder (default: this one)"
+            "words", nargs="*", metavar="QUERY [PLACE]", help=f"the query, then {PLACES_HELP} (default: this folder)"
         )
         parser.add_argument(
             "-e", "--query", default=None, metavar="QUERY", help="the query, also where it starts with a dash"
@@ -156,11 +165,14 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
     elif name == "why":
         parser.add_argument("file", metavar="FILE")
         parser.add_argument("path", nargs="?", default="", metavar="PATH", help="the folder that would be searched")
+    elif name == "repos":
+        parser.add_argument("action", nargs="?", choices=("list", "refresh", "remove"), default="list")
+        parser.add_argument("names", nargs="*", metavar="NAME", help="name, owner/name or address (default: all)")
     else:
         parser.add_argument(
-            "path", nargs="?", default="", metavar="PATH", help="the folder (default: this one's git root)"
+            "paths", nargs="*", default=[], metavar="PLACE", help=f"{PLACES_HELP} (default: this git root)"
         )
-    if name in ("index", "status", "why"):
+    if name in ("index", "status", "why", "repos"):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
     if name != "search":
         parser.add_argument("--config", default=None, metavar="FILE", help="use this configuration file")
@@ -206,11 +218,11 @@ def _check_search(arguments: argparse.Namespace) -> None:
     words = list(arguments.words)
     if arguments.queries is None and arguments.query is None:
         if not words:
-            raise MgrepError("No query given.", "Try: mgrep-tui search QUERY [PATH]")
+            raise MgrepError("No query given.", "Try: mgrep-tui search QUERY [PLACE]")
         arguments.query = words.pop(0)
-    if len(words) > 1:
+    if len(words) > 1 and not any(os.path.exists(word) or ":" in word or word[:1] in "@~" for word in words):
         raise MgrepError(f"Too many arguments: {words[1]!r}.", "Put a query of several words in quotes.")
-    arguments.path = words[0] if words else ""
+    arguments.paths = words
     if arguments.queries is not None and arguments.query is not None:
         raise MgrepError("--queries and a query exclude each other.")
 

@@ -11,53 +11,65 @@ import time
 from typing import Any
 
 from mgrep_tui.commands.common import prepare, warn
+from mgrep_tui.commands.explorers import Explorers, bring_all
 from mgrep_tui.commands.waiting import wait_for_index
-from mgrep_tui.explorer.local import LocalExplorer
+from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health
 from mgrep_tui.text.sanitize import sanitize
 
-DONE, NOT_DONE = 0, 1
+DONE, NOT_DONE, ERROR = 0, 1, 2
 
 
 def index(arguments: argparse.Namespace) -> int:
     """Build or refresh, wait until all is there, and say what it holds now."""
+    cancel = CancelToken()
     context = prepare(arguments, prefers_git_root=True)
     warn(context)
-    explorer = LocalExplorer(context.root, context.settings, context.folders, os.environ, watch=False)
-    cancel = CancelToken()
-    began = time.monotonic()
-    try:
-        explorer.start()
-        wait_for_index(explorer, cancel, needs_vectors=True)
-        health = explorer.health()
-    finally:
-        cancel.cancel()
-        explorer.close()
-    elapsed_s = time.monotonic() - began
-    if arguments.json:
-        print(json.dumps({**fields_of(health), "elapsed_s": round(elapsed_s, 3)}))
-    else:
-        print(f"Indexed in {elapsed_s:.1f} s.")
-        print_health(health)
-    return DONE
+    context = bring_all(context, cancel)
+    explorers = Explorers(context, watch=False)
+    for number, place in enumerate(context.targets.places):
+        explorer = explorers.local(place)
+        began = time.monotonic()
+        try:
+            explorer.start()
+            wait_for_index(explorer, cancel, needs_vectors=True)
+            health = explorer.health()
+        finally:
+            explorer.close()
+        elapsed_s = time.monotonic() - began
+        if arguments.json:
+            print(json.dumps({**fields_of(health), "elapsed_s": round(elapsed_s, 3)}), flush=True)
+        else:
+            print(f"{'' if not number else chr(10)}Indexed in {elapsed_s:.1f} s.")
+            print_health(health)
+    return ERROR if context.targets.troubles else DONE
 
 
 def status(arguments: argparse.Namespace) -> int:
     """Print the health panel's content without changing anything."""
     context = prepare(arguments, prefers_git_root=True)
     warn(context)
-    explorer = LocalExplorer(context.root, context.settings, context.folders, os.environ, watch=False)
-    try:
-        explorer.open_as_is()
-        health = explorer.health()
-    finally:
-        explorer.close()
-    if arguments.json:
-        print(json.dumps(fields_of(health)))
-    else:
-        print_health(health)
-    return DONE
+    explorers = Explorers(context, watch=False)
+    has_trouble = bool(context.targets.troubles)
+    for number, place in enumerate(context.targets.places):
+        if place.address is not None and explorers.store.get(place.address) is None:
+            print(f"mgrep-tui: {sanitize(str(place.address))} is not in the cache.", file=sys.stderr)
+            has_trouble = True
+            continue
+        explorer = explorers.as_it_is(place)
+        try:
+            explorer.open_as_is()
+            health = explorer.health()
+        finally:
+            explorer.close()
+        if arguments.json:
+            print(json.dumps(fields_of(health)))
+        else:
+            if number:
+                print()
+            print_health(health)
+    return ERROR if has_trouble else DONE
 
 
 def clean(arguments: argparse.Namespace) -> int:
@@ -65,14 +77,17 @@ def clean(arguments: argparse.Namespace) -> int:
     from mgrep_tui.index.as_is import clean as remove
 
     context = prepare(arguments, prefers_git_root=True)
-    folder = context.folders.index_of(context.root.path)
-    freed = remove(folder)
-    print(
-        f"Removed {megabytes(freed)} of index for {sanitize(str(context.root.path))}."
-        if freed
-        else "There was no index."
-    )
-    return DONE
+    warn(context)
+    for place in context.targets.places:
+        if place.root is None:
+            raise MgrepError(f"{place.typed} is a repository.", "Remove it with its index: mgrep-tui repos remove NAME")
+        freed = remove(context.folders.index_of(place.root.path))
+        print(
+            f"Removed {megabytes(freed)} of index for {sanitize(str(place.root.path))}."
+            if freed
+            else "There was no index."
+        )
+    return ERROR if context.targets.troubles else DONE
 
 
 def why(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`mgrep-tui [PATH]`: everything that comes before and after the screen."""
+"""`mgrep-tui [PLACE …]`: everything that comes before and after the screen."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import os
 import sys
 from pathlib import Path
 
-from mgrep_tui.commands.common import Context, prepare
+from mgrep_tui.commands.common import Context, prepare, with_targets
+from mgrep_tui.commands.explorers import Explorers
+from mgrep_tui.commands.printing import prefix_of
+from mgrep_tui.commands.targets import Targets
+from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import MgrepError
-from mgrep_tui.explorer.local import LocalExplorer
-from mgrep_tui.explorer.protocol import SearchOptions
+from mgrep_tui.explorer.protocol import Explorer, SearchOptions
+from mgrep_tui.explorer.several import SeveralExplorer
 from mgrep_tui.model import Hit, Mode
 from mgrep_tui.text.sanitize import sanitize
 
@@ -25,13 +29,15 @@ def open_screen(arguments: argparse.Namespace) -> int:
     _take_terminal()
     gc.set_threshold(GARBAGE_THRESHOLD)
     context = prepare(arguments, prefers_git_root=True)
-    if not _may_index(context):
+    places = tuple(place for place in context.targets.places if place.root is None or _may_index(context, place.root))
+    if not places:
         return NONE
+    context = with_targets(context, Targets(places, context.targets.troubles, context.targets.title))
     from mgrep_tui.jobs.tracker import prepare as prepare_children
 
     prepare_children()
     settings = context.settings
-    explorer = LocalExplorer(context.root, settings, context.folders, os.environ, watch=not arguments.no_watch)
+    explorer = Explorers(context, watch=not arguments.no_watch).all()
     # Late: the arguments, the folder and the terminal are good, only now is the screen worth its import time.
     from mgrep_tui.ui.app import run
 
@@ -54,7 +60,7 @@ def open_screen(arguments: argparse.Namespace) -> int:
         explorer.close()
         raise
     if chosen and (arguments.print_hits or not sys.stdout.isatty()):
-        _print(chosen)
+        _print(chosen, context, explorer)
     if chosen is None:
         return NONE if arguments.print_hits else FOUND
     return FOUND
@@ -77,9 +83,9 @@ def _take_terminal() -> None:
         sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
 
 
-def _may_index(context: Context) -> bool:
+def _may_index(context: Context, root: Root) -> bool:
     """Ask before a home folder, the whole disk or a very large tree without git is indexed."""
-    root, settings = context.root, context.settings
+    settings = context.settings
     reason = ""
     if root.path == Path(root.path.anchor):
         reason = "This is the whole disk"
@@ -98,10 +104,16 @@ def _may_index(context: Context) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _print(hits: list[Hit]) -> None:
+def _print(hits: list[Hit], context: Context, explorer: Explorer) -> None:
+    """The chosen places; among several roots each with its root as it was named, so that it opens from here."""
     is_terminal = sys.stdout.isatty()
     for hit in hits:
-        line = b"%s:%d:%d" % (hit.path, hit.line + 1, hit.column + 1)
+        path = hit.path
+        if isinstance(explorer, SeveralExplorer):
+            number, own = explorer.locate(path)
+            place = context.targets.places[number]
+            path = prefix_of(place.typed) + own if place.root is not None else os.fsencode(explorer.absolute(path))
+        line = b"%s:%d:%d" % (path, hit.line + 1, hit.column + 1)
         if is_terminal:
             print(sanitize(os.fsdecode(line)))
         else:

@@ -1,7 +1,7 @@
-"""`mgrep-tui search`: hits to stdout, as grep prints them or as JSON.
+"""`mgrep-tui search`: ask one question or many of one root or several, and print the hits.
 
-A hit is written as `path:line:column:text`, the path as it can be opened from where the command was started. To a terminal everything is
-sanitised; to a pipe go the bytes of the file names and the text as decoded.
+Several roots are opened side by side. By regular expression they are printed one after the other, in the order in which they were named;
+by meaning as one list. What cannot be searched is said on stderr and makes the exit status that of an error; the others answer.
 """
 
 from __future__ import annotations
@@ -12,46 +12,53 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from mgrep_tui.commands.common import Context, prepare, warn
+from mgrep_tui.commands.explorers import Explorers, bring_all
+from mgrep_tui.commands.printing import LinePrinter, Printer, Where, fields_of, prefix_of
 from mgrep_tui.commands.waiting import wait_for_index
-from mgrep_tui.errors import MgrepError
+from mgrep_tui.errors import MgrepError, QueryError
 from mgrep_tui.explorer.local import LocalExplorer
 from mgrep_tui.explorer.protocol import SearchOptions
+from mgrep_tui.explorer.several import SeveralExplorer
 from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Hit, Mode, Outcome, Progress, Sink
 from mgrep_tui.text.sanitize import sanitize
 
-FOUND, NONE = 0, 1
+FOUND, NONE, ERROR = 0, 1, 2
 MAX_QUERIES_BYTES = 16_000_000
 
 
 def search(arguments: argparse.Namespace) -> int:
     """Run the command; the exit status is grep's."""
+    queries = _read_queries(Path(arguments.queries)) if arguments.queries else None
+    cancel = CancelToken()
     context = prepare(arguments, prefers_git_root=False)
     warn(context)
+    context = bring_all(context, cancel)
     mode = Mode(arguments.mode or Mode.SEMANTIC)
-    queries = _read_queries(Path(arguments.queries)) if arguments.queries else None
-    explorer = LocalExplorer(
-        context.root, context.settings, context.folders, os.environ, semantic=mode is Mode.SEMANTIC, watch=False
-    )
-    cancel = CancelToken()
+    explorers = Explorers(context, semantic=mode is Mode.SEMANTIC, watch=False)
+    roots = [explorers.local(place) for place in context.targets.places]
+    several = explorers.several(roots) if len(roots) > 1 else None
     try:
-        if arguments.no_index:
-            explorer.open_as_is()
-        else:
-            explorer.start()
-            wait_for_index(explorer, cancel, needs_vectors=mode is Mode.SEMANTIC and not arguments.no_wait)
-        ask = _Asker(explorer, context, arguments, mode, cancel)
-        if queries is not None:
-            return ask.all(queries)
-        return ask.one(arguments.query)
+        for root in roots:
+            if arguments.no_index:
+                root.open_as_is()
+            else:
+                root.start()
+        asker = _Asker(roots, several, context, arguments, mode, cancel)
+        if not arguments.no_index:
+            asker.wait(needs_vectors=mode is Mode.SEMANTIC and not arguments.no_wait)
+        found = asker.all(queries) if queries is not None else asker.one(arguments.query)
+        return ERROR if asker.has_trouble or context.targets.troubles else found
     finally:
         cancel.cancel()
-        explorer.close()
+        for root in roots:
+            root.close()
 
 
 def _read_queries(path: Path) -> list[str]:
@@ -66,13 +73,40 @@ def _read_queries(path: Path) -> list[str]:
     return [line.rstrip("\r") for line in lines]
 
 
+class _Printing(Protocol):
+    """A sink that prints; `where` is set by who searches root after root."""
+
+    @property
+    def count(self) -> int: ...
+
+    def batch(self, hits: Sequence[Hit]) -> None: ...
+
+    def replace(self, hits: Sequence[Hit]) -> None: ...
+
+    def progress(self, progress: Progress) -> None: ...
+
+    def finish(self) -> None: ...
+
+
 class _Asker:
-    """Puts queries to the explorer and prints the answers."""
+    """Puts queries to the roots and prints the answers."""
 
     def __init__(
-        self, explorer: LocalExplorer, context: Context, arguments: argparse.Namespace, mode: Mode, cancel: CancelToken
+        self,
+        roots: Sequence[LocalExplorer],
+        several: SeveralExplorer | None,
+        context: Context,
+        arguments: argparse.Namespace,
+        mode: Mode,
+        cancel: CancelToken,
     ) -> None:
-        self._explorer = explorer
+        labels = several.labels if several is not None else ("",)
+        self._roots = list(roots)
+        self._wheres = [
+            Where(prefix_of(place.typed), label) for place, label in zip(context.targets.places, labels, strict=True)
+        ]
+        self._by_label = {os.fsencode(where.label): where for where in self._wheres}
+        self._several = several
         self._arguments = arguments
         self._mode = mode
         self._cancel = cancel
@@ -83,17 +117,45 @@ class _Asker:
             word=arguments.word,
         )
         self._limit = arguments.limit
+        self._broken: set[int] = set()
+
+    @property
+    def has_trouble(self) -> bool:
+        """Whether some root among several could not be searched."""
+        return bool(self._broken)
+
+    def wait(self, *, needs_vectors: bool) -> None:
+        """Wait for every index; one among several that cannot be had is said and left out."""
+        for number, root in enumerate(self._roots):
+            try:
+                wait_for_index(root, self._cancel, needs_vectors=needs_vectors)
+            except MgrepError as error:
+                self._trouble(number, error)
+
+    def _trouble(self, number: int, error: MgrepError) -> None:
+        if self._several is None or isinstance(error, QueryError):
+            raise error
+        if number not in self._broken:
+            print(f"mgrep-tui: {sanitize(f'{self._wheres[number].label}: {error}')}", file=sys.stderr)
+        self._broken.add(number)
+
+    def _locate(self, path: bytes) -> tuple[Where, bytes]:
+        if self._several is None:
+            return self._wheres[0], path
+        label, _, own = path.partition(b"/")
+        return self._by_label[label], own
 
     def one(self, query: str) -> int:
         arguments = self._arguments
         is_plain = self._limit is None and not arguments.json and not arguments.explain
+        printer: _Printing
         if self._mode is Mode.REGEX and is_plain and not sys.stdout.isatty():
-            printer: _Printer | _LinePrinter = _LinePrinter(arguments)
+            printer = LinePrinter(arguments, self._wheres[0])
         else:
-            printer = _Printer(arguments)
-        outcome = self._ask(query, printer)
+            printer = Printer(arguments, self._locate)
+        outcomes = self._ask(query, printer)
         printer.finish()
-        for note in outcome.notes:
+        for note in dict.fromkeys(note for outcome in outcomes for note in outcome.notes):
             if not self._arguments.json and sys.stderr.isatty():
                 print(f"mgrep-tui: {sanitize(note)}", file=sys.stderr)
         return FOUND if printer.count else NONE
@@ -109,27 +171,55 @@ class _Asker:
             if self._arguments.json:
                 answer = {
                     "query": query,
-                    "hits": [fields_of(hit, with_signals=self._arguments.explain) for hit in hits],
+                    "hits": [fields_of(hit, self._locate, with_signals=self._arguments.explain) for hit in hits],
                     "elapsed_ms": round(elapsed_ms, 3),
                 }
                 print(json.dumps(answer), flush=True)
             else:
                 print(f"# {sanitize(query)}")
-                printer = _Printer(self._arguments)
+                printer = Printer(self._arguments, self._locate)
                 printer.batch(hits)
                 printer.finish()
             if hits:
                 found = FOUND
         return found
 
-    def _ask(self, query: str, sink: Sink) -> Outcome:
-        return self._explorer.answer(
+    def _ask(self, query: str, sink: Sink) -> list[Outcome]:
+        if self._several is not None and self._mode is Mode.SEMANTIC:
+            return [
+                self._several.answer(
+                    query, self._mode, self._options, sink, self._cancel, limit=self._limit, tier=self._arguments.tier
+                )
+            ]
+        outcomes = []
+        left = self._limit
+        for number, root in enumerate(self._roots):
+            if number in self._broken or left == 0:
+                continue
+            into = sink
+            if self._several is not None:
+                if isinstance(sink, LinePrinter):
+                    sink.where = self._wheres[number]
+                else:
+                    into = _Labelled(sink, self._wheres[number].label)
+            try:
+                outcome = self._ask_one(root, query, into, left)
+            except MgrepError as error:
+                self._trouble(number, error)
+                continue
+            outcomes.append(outcome)
+            if left is not None:
+                left = max(0, left - outcome.hits)
+        return outcomes
+
+    def _ask_one(self, root: LocalExplorer, query: str, sink: Sink, limit: int | None) -> Outcome:
+        return root.answer(
             query,
             self._mode,
             self._options,
             sink,
             self._cancel,
-            limit=self._limit,
+            limit=limit,
             tier=self._arguments.tier,
             is_exhaustive=self._mode is Mode.REGEX,
             # The disk was looked at after this program began, which is when its one query was asked.
@@ -137,109 +227,21 @@ class _Asker:
         )
 
 
-class _Printer:
-    """Prints hits as they come, up to a limit. Regex hits stream; semantic ones wait for the last word on their order."""
+class _Labelled:
+    """Puts a root's label before the paths of its hits, as a search over several roots does by itself."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
-        self.count = 0
-        self._limit = arguments.limit
-        self._as_json = arguments.json
-        self._explain = arguments.explain
-        self._is_terminal = sys.stdout.isatty()
-        self._prefix = _prefix(arguments.path)
-        self._waiting: list[Hit] = []
-        self._streams = arguments.mode == Mode.REGEX
+    def __init__(self, sink: Sink, label: str) -> None:
+        self._sink = sink
+        self._prefix = os.fsencode(label) + b"/"
+
+    def _named(self, hits: Sequence[Hit]) -> list[Hit]:
+        return [replace(hit, path=self._prefix + hit.path) for hit in hits]
 
     def batch(self, hits: Sequence[Hit]) -> None:
-        if self._streams:
-            self._print(hits)
-        else:
-            self._waiting.extend(hits)
+        self._sink.batch(self._named(hits))
 
     def replace(self, hits: Sequence[Hit]) -> None:
-        if not self._streams:
-            self._waiting[:] = hits
+        self._sink.replace(self._named(hits))
 
     def progress(self, progress: Progress) -> None:
-        return None
-
-    def finish(self) -> None:
-        self._print(self._waiting)
-        self._waiting = []
-        sys.stdout.flush()
-
-    def _print(self, hits: Sequence[Hit]) -> None:
-        if self._limit is not None:
-            hits = hits[: self._limit - self.count]
-        self.count += len(hits)
-        if self._as_json:
-            sys.stdout.write("".join(json.dumps(fields_of(hit, with_signals=self._explain)) + "\n" for hit in hits))
-            return
-        lines = []
-        for hit in hits:
-            line = b"%s%s:%d:%d:" % (self._prefix, hit.path, hit.line + 1, hit.column + 1)
-            lines.append(line + hit.text.encode("utf-8", "replace"))
-            if self._explain:
-                lines.append(
-                    ("    " + "  ".join(f"{signal.name} {signal.value:+.3f}" for signal in hit.signals)).encode()
-                )
-        if self._is_terminal:
-            sys.stdout.write("".join(sanitize(os.fsdecode(line)) + "\n" for line in lines))
-        elif lines:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(b"\n".join(lines) + b"\n")
-
-
-class _LinePrinter:
-    """Prints to a pipe what comes as ready lines (see `search.streaming.LineSink`): a million of them, without a value for each."""
-
-    def __init__(self, arguments: argparse.Namespace) -> None:
-        self.prefix = _prefix(arguments.path)
-        self._hits = _Printer(arguments)
-        self._lines = 0
-
-    @property
-    def count(self) -> int:
-        return self._lines + self._hits.count
-
-    def lines(self, text: bytes, count: int) -> None:
-        self._lines += count
-        sys.stdout.buffer.write(text)
-
-    def batch(self, hits: Sequence[Hit]) -> None:
-        self._hits.batch(hits)
-
-    def replace(self, hits: Sequence[Hit]) -> None:
-        return None
-
-    def progress(self, progress: Progress) -> None:
-        return None
-
-    def finish(self) -> None:
-        sys.stdout.flush()
-
-
-def _prefix(path: str) -> bytes:
-    """What stands before a path of the corpus so that it opens from here: nothing for the current folder."""
-    if path in ("", "."):
-        return b""
-    return os.fsencode(path if path.endswith("/") else path + "/")
-
-
-def fields_of(hit: Hit, *, with_signals: bool = False) -> dict[str, Any]:
-    """A hit as JSON has it: 1-based, inclusive lines; undecodable bytes of a path as lone surrogates (`surrogateescape`)."""
-    found: dict[str, Any] = {
-        "path": os.fsdecode(hit.path),
-        "line": hit.line + 1,
-        "column": hit.column + 1,
-        "start_line": hit.first_line + 1,
-        "end_line": hit.last_line + 1,
-        "text": hit.text,
-        "symbol": f"{hit.container}.{hit.symbol}" if hit.container and hit.symbol else hit.symbol or hit.container,
-        "kind": hit.kind,
-        "language": hit.language,
-        "score": round(hit.score, 6),
-    }
-    if with_signals:
-        found["signals"] = {signal.name: round(signal.value, 6) for signal in hit.signals}
-    return found
+        self._sink.progress(progress)

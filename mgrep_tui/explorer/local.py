@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.editor import presets
-from mgrep_tui.errors import Cancelled, MgrepError, QueryError
+from mgrep_tui.errors import Cancelled, MgrepError
 from mgrep_tui.explorer.memory import Memory
 from mgrep_tui.explorer.opening import editor_command
 from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
@@ -29,6 +29,7 @@ from mgrep_tui.settings.state import PastQuery
 
 if TYPE_CHECKING:
     from mgrep_tui.explorer.engines import Engines
+    from mgrep_tui.explorer.permalink import Origin
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +70,11 @@ class LocalExplorer:
         watch: bool = True,
         names: Sequence[str] = (),
         shared: SharedModels | None = None,
+        origin: Origin | None = None,
     ) -> None:
-        """`names` are what `repo:` may call this root, when that is more than the folder's name; the first is its label."""
+        """`names` are what `repo:` may call this root, when that is more than the folder's name; the first is its label. `origin` tells
+        where a tree without git came from."""
+        self._origin = origin
         self.root_label = names[0] if names else root.path.name or str(root.path)
         self.names = tuple(names) or (self.root_label,)
         self.folder = root.path
@@ -260,21 +264,14 @@ class LocalExplorer:
         return "instant" if self._settings.semantic.deep == "off" else "deep"
 
     def chips(self, text: str, mode: Mode) -> tuple[Chip, ...]:
-        from mgrep_tui.search.query import parse  # late: with the first key, not with the first paint
+        from mgrep_tui.explorer.queries import chips_of
 
-        try:
-            query = parse(text, mode)
-        except QueryError:
-            return ()
-        return tuple(Chip(chip.label, chip.start, chip.end) for chip in query.chips)
+        return chips_of(text, mode)
 
     def words(self, text: str, mode: Mode) -> tuple[str, ...]:
-        from mgrep_tui.search.query import parse
+        from mgrep_tui.explorer.queries import words_of
 
-        try:
-            return tuple(parse(text, mode).words)
-        except QueryError:
-            return ()
+        return words_of(text, mode)
 
     def completions(self, prefix: str) -> tuple[str, ...]:
         return self._parts().completions(prefix)
@@ -309,7 +306,7 @@ class LocalExplorer:
     def permalink(self, hit: Hit) -> str:
         from mgrep_tui.explorer.permalink import permalink
 
-        return permalink(self._root, hit)
+        return permalink(self._root, hit, self._origin)
 
     def snippet(self, hit: Hit) -> str:
         from mgrep_tui.explorer.preview import lines_of

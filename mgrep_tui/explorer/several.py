@@ -240,10 +240,14 @@ class SeveralExplorer:
         return replace(outcome, notes=(*outcome.notes, *notes), is_partial=outcome.is_partial or bool(notes))
 
     def chips(self, text: str, mode: Mode) -> tuple[Chip, ...]:
-        return self.members[0].chips(text, mode)
+        from mgrep_tui.explorer.queries import chips_of
+
+        return chips_of(text, mode)
 
     def words(self, text: str, mode: Mode) -> tuple[str, ...]:
-        return self.members[0].words(text, mode)
+        from mgrep_tui.explorer.queries import words_of
+
+        return words_of(text, mode)
 
     def completions(self, prefix: str) -> tuple[str, ...]:
         from mgrep_tui.explorer.completions import united_completions

@@ -18,10 +18,10 @@ def parsed(*words: str) -> argparse.Namespace:
 
 
 def test_query_and_folder_are_told_apart() -> None:
-    assert (parsed("retry upload").query, parsed("retry upload").path) == ("retry upload", "")
-    assert (parsed("x", "src").query, parsed("x", "src").path) == ("x", "src")
-    assert (parsed("-e", "x", "src").query, parsed("-e", "x", "src").path) == ("x", "src")
-    assert parsed("--queries", "q.txt", "src").path == "src"
+    assert (parsed("retry upload").query, parsed("retry upload").paths) == ("retry upload", [])
+    assert (parsed("x", "src").query, parsed("x", "src").paths) == ("x", ["src"])
+    assert (parsed("-e", "x", "src").query, parsed("-e", "x", "src").paths) == ("x", ["src"])
+    assert parsed("--queries", "q.txt", "src").paths == ["src"]
 
 
 @pytest.mark.parametrize("query", ["--help", "-info", "-e", "--", "-"])
@@ -30,7 +30,7 @@ def test_a_query_that_looks_like_an_option_is_text(query: str) -> None:
     assert parsed(f"--query={query}").query == query
     assert parsed("--", query).query == query
     assert parsed("--mode", "regex", "--", query).query == query
-    assert (parsed("-w", "--", query, "src").query, parsed("-w", "--", query, "src").path) == (query, "src")
+    assert (parsed("-w", "--", query, "src").query, parsed("-w", "--", query, "src").paths) == (query, ["src"])
 
 
 @pytest.mark.parametrize("words", [(), ("a", "b", "c"), ("--queries", "f", "-e", "x")])
@@ -70,3 +70,9 @@ def test_without_a_terminal_the_screen_is_refused_in_a_sentence() -> None:
     )
     assert done.returncode == 2
     assert "terminal" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_several_places_stand_behind_the_query() -> None:
+    assert parsed("x", ".", "github:o/n", "@work").paths == [".", "github:o/n", "@work"]
+    with pytest.raises(MgrepError, match="quotes"):
+        parsed("retry", "failed", "uploads")

@@ -1,0 +1,153 @@
+"""Hits on stdout, as grep prints them or as JSON.
+
+A hit is written as `path:line:column:text`, the path as it can be opened from where the command was started. To a terminal everything is
+sanitised; to a pipe go the bytes of the file names and the text as decoded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mgrep_tui.model import Hit, Mode, Progress
+from mgrep_tui.text.sanitize import sanitize
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Whose hit it is: what stands before its paths so that they open from here, and the root's label when there are several."""
+
+    prefix: bytes
+    label: str = ""
+
+
+Locate = Callable[[bytes], tuple[Where, bytes]]
+"""From a hit's path to the root that it belongs to, and the path as that root has it."""
+
+
+def prefix_of(typed: str) -> bytes:
+    """What stands before a path of the corpus so that it opens from here: nothing for the current folder."""
+    if typed in ("", "."):
+        return b""
+    return os.fsencode(typed if typed.endswith("/") else typed + "/")
+
+
+class Printer:
+    """Prints hits as they come, up to a limit. Regex hits stream; semantic ones wait for the last word on their order."""
+
+    def __init__(self, arguments: argparse.Namespace, locate: Locate) -> None:
+        self.count = 0
+        self._limit = arguments.limit
+        self._as_json = arguments.json
+        self._explain = arguments.explain
+        self._is_terminal = sys.stdout.isatty()
+        self._locate = locate
+        self._waiting: list[Hit] = []
+        self._streams = arguments.mode == Mode.REGEX
+
+    def batch(self, hits: Sequence[Hit]) -> None:
+        if self._streams:
+            self._print(hits)
+        else:
+            self._waiting.extend(hits)
+
+    def replace(self, hits: Sequence[Hit]) -> None:
+        if not self._streams:
+            self._waiting[:] = hits
+
+    def progress(self, progress: Progress) -> None:
+        return None
+
+    def finish(self) -> None:
+        self._print(self._waiting)
+        self._waiting = []
+        sys.stdout.flush()
+
+    def _print(self, hits: Sequence[Hit]) -> None:
+        if self._limit is not None:
+            hits = hits[: self._limit - self.count]
+        self.count += len(hits)
+        if self._as_json:
+            sys.stdout.write(
+                "".join(json.dumps(fields_of(hit, self._locate, with_signals=self._explain)) + "\n" for hit in hits)
+            )
+            return
+        lines = []
+        for hit in hits:
+            where, path = self._locate(hit.path)
+            line = b"%s%s:%d:%d:" % (where.prefix, path, hit.line + 1, hit.column + 1)
+            lines.append(line + hit.text.encode("utf-8", "replace"))
+            if self._explain:
+                lines.append(
+                    ("    " + "  ".join(f"{signal.name} {signal.value:+.3f}" for signal in hit.signals)).encode()
+                )
+        if self._is_terminal:
+            sys.stdout.write("".join(sanitize(os.fsdecode(line)) + "\n" for line in lines))
+        elif lines:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(b"\n".join(lines) + b"\n")
+
+
+class LinePrinter:
+    """Prints to a pipe what comes as ready lines (see `search.streaming.LineSink`): a million of them, without a value for each.
+
+    `where` is the root that is being searched.
+    """
+
+    def __init__(self, arguments: argparse.Namespace, where: Where) -> None:
+        self.where = where
+        self._hits = Printer(arguments, lambda path: (self.where, path))
+        self._lines = 0
+
+    @property
+    def prefix(self) -> bytes:
+        return self.where.prefix
+
+    @property
+    def count(self) -> int:
+        return self._lines + self._hits.count
+
+    def lines(self, text: bytes, count: int) -> None:
+        self._lines += count
+        sys.stdout.buffer.write(text)
+
+    def batch(self, hits: Sequence[Hit]) -> None:
+        self._hits.batch(hits)
+
+    def replace(self, hits: Sequence[Hit]) -> None:
+        return None
+
+    def progress(self, progress: Progress) -> None:
+        return None
+
+    def finish(self) -> None:
+        sys.stdout.flush()
+
+
+def fields_of(hit: Hit, locate: Locate, *, with_signals: bool = False) -> dict[str, Any]:
+    """A hit as JSON has it: 1-based, inclusive lines; undecodable bytes of a path as lone surrogates (`surrogateescape`).
+
+    `repository` is there when several roots are searched, and says which of them `path` belongs to.
+    """
+    where, path = locate(hit.path)
+    found: dict[str, Any] = {"repository": where.label} if where.label else {}
+    found |= {
+        "path": os.fsdecode(path),
+        "line": hit.line + 1,
+        "column": hit.column + 1,
+        "start_line": hit.first_line + 1,
+        "end_line": hit.last_line + 1,
+        "text": hit.text,
+        "symbol": f"{hit.container}.{hit.symbol}" if hit.container and hit.symbol else hit.symbol or hit.container,
+        "kind": hit.kind,
+        "language": hit.language,
+        "score": round(hit.score, 6),
+    }
+    if with_signals:
+        found["signals"] = {signal.name: round(signal.value, 6) for signal in hit.signals}
+    return found

@@ -1,0 +1,80 @@
+"""What a person means by the places on a command line: folders, addresses of repositories, and workspaces of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mgrep_tui.corpus.root import Root, open_root
+from mgrep_tui.errors import MgrepError, UnreadableError
+from mgrep_tui.repositories.addresses import Address, AddressError, parse_address
+
+MARK = "@"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One place: a folder that is here, or a repository to bring. `typed` is how it was written."""
+
+    typed: str
+    root: Root | None = None
+    address: Address | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """All places, none twice, and what was wrong with others. `title` is the workspace's name, if there is just that."""
+
+    places: tuple[Target, ...]
+    troubles: tuple[str, ...] = ()
+    title: str = ""
+
+
+def targets_of(words: Sequence[str], workspace: str, workspaces: Mapping[str, Sequence[str]]) -> Targets:
+    """Sort the words. A place among others that cannot be opened is a trouble; raises `MgrepError` when none can be."""
+    title = ""
+    wanted: list[str] = []
+    for word in [*([MARK + workspace] if workspace else []), *words]:
+        name = word.removeprefix(MARK)
+        if word.startswith(MARK) and name in workspaces:
+            title = name if not wanted else ""
+            wanted += workspaces[name]
+        elif word.startswith(MARK) and not Path(word).exists():
+            known = ", ".join(MARK + known for known in workspaces)
+            raise MgrepError(
+                f"There is no workspace '{name}'.",
+                f"Known are {known}." if known else "Name some in the configuration: [workspaces]",
+            )
+        else:
+            title = ""
+            wanted.append(word)
+    places: dict[object, Target] = {}
+    troubles: list[MgrepError] = []
+    for word in wanted:
+        try:
+            target = _target(word)
+        except MgrepError as error:
+            troubles.append(error)
+            continue
+        key: object = target.root.path if target.root is not None else target.address and target.address.key
+        places.setdefault(key, target)
+    if troubles and not places:
+        raise troubles[0]
+    return Targets(tuple(places.values()), tuple(str(trouble) for trouble in troubles), title)
+
+
+def _target(word: str) -> Target:
+    """A folder that is there is one, whatever it is called."""
+    try:
+        return Target(word, root=open_root(Path(word)))
+    except UnreadableError:
+        try:
+            address = parse_address(word)
+        except AddressError:
+            if Path(word).exists():
+                raise UnreadableError(f"{word} is not a folder.") from None
+            raise
+        if address is None:
+            raise
+        return Target(word, address=address)
