@@ -37,7 +37,7 @@ class Listing:
     """The corpus at one moment: `entries` sorted by path, each path once. `notes` are sentences about how it was found.
 
     `taken_ns` is the time (`time.time_ns()`) just before the first look, for `is_settled`. `memory` makes the next listing quicker.
-    `linked` are files that have further names (hard links), which may lie anywhere.
+    `linked` are files that have further names (hard links), which may lie anywhere; `absent` are what git lists and is not there.
     """
 
     entries: list[Entry]
@@ -47,6 +47,7 @@ class Listing:
     taken_ns: int = field(default=0, compare=False)
     memory: Memory = field(default_factory=Memory, compare=False, repr=False)
     linked: tuple[bytes, ...] = ()
+    absent: tuple[bytes, ...] = ()
 
 
 def list_files(
@@ -76,6 +77,7 @@ def list_files(
         lister.folders.memory.taken_ns,
         lister.folders.memory,
         tuple(lister.linked),
+        tuple(lister.absent),
     )
 
 
@@ -98,6 +100,7 @@ class _Lister:
         self._base = os.path.join(os.fsencode(root.path), b"")
         self._links: list[bytes] = []
         self.linked: list[bytes] = []
+        self.absent: list[bytes] = []
         self.entries: list[Entry] = []
         self.skips: dict[bytes, Skip] = {}
         self.notes: list[str] = []
@@ -171,7 +174,8 @@ class _Lister:
             try:
                 status = lstat(base + path)
             except (FileNotFoundError, NotADirectoryError):
-                continue  # git lists it, and it was deleted from the work tree
+                self.absent.append(path)  # git lists it, and it was deleted from the work tree
+                continue
             except OSError as error:
                 # Nearly always the folder that may not be entered.
                 at = os.path.dirname(path) if isinstance(error, PermissionError) else path

@@ -39,6 +39,8 @@ class Hearing:
         self._watched = watched
         self._rule_names = frozenset(layer_names(settings)) | {_GIT}
         self.git_folders: set[bytes] = set()
+        # Where there is nothing now that git tracks: when such a folder comes back its files are searched, whatever the rules say.
+        self.awaited: set[bytes] = set()
         self.touched: set[bytes] = set()
         self.wants_listing = False
         self.wants_anew = False  # every folder has to be watched again
@@ -94,7 +96,7 @@ class Hearing:
         if mask & MOVED_FROM:
             self._watched.drop_below(path)
         elif mask & (CREATE | MOVED_TO | ATTRIB):
-            if left_out_below(self._root, (path,), self._settings):
+            if path not in self.awaited and left_out_below(self._root, (path,), self._settings):
                 return
             met = visit_folders(self._root, self._settings, self._watched.add, cancel, start=path)
             self.wants_anew = self.wants_anew or bool(met.repositories)

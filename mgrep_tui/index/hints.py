@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 from mgrep_tui.index.context import Context
+from mgrep_tui.index.vigil import folders_of
 from mgrep_tui.index.watch import Hints, Watcher
 from mgrep_tui.model import FileStat
 
@@ -45,11 +46,8 @@ class Hinted:
 
     def look_over(self) -> None:
         """The tree was listed."""
-        busy: set[bytes] = set()
         known = self._context.coverage.known()
-        for path in known:
-            while (path := path.rpartition(b"/")[0]) and path not in busy:
-                busy.add(path)
+        busy = folders_of(known)
         self._watcher.look_over(busy)
         unknown, self._unknown = self._unknown, set()
         folders = {path.rpartition(b"/")[0] for path in unknown if path not in known} - {b""}

@@ -22,7 +22,7 @@ import os
 import select
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from mgrep_tui.corpus.deciders import Deciders, Look, deciders_of, look_at
@@ -182,7 +182,8 @@ class Vigil:
                 return
             self._looker.learn(listing)
             self._looker.forget_rules()
-            self._compare(watched)
+            hearing.awaited = folders_of(listing.absent)
+            self._compare(watched, hearing.awaited)
             self._is_lost = False
             self._baseline = baseline
             # The listing may have seen them before they changed, and coverage was told so after it knew better.
@@ -191,21 +192,18 @@ class Vigil:
                 hearing.touched |= again
                 self._wake()
 
-    def _compare(self, watched: Watched) -> None:
-        """Watch every folder with files in it, and count those that cannot be."""
+    def _compare(self, watched: Watched, awaited: set[bytes]) -> None:
+        """Watch every folder with files in it, or with files that git tracks and that may come back; count those that cannot be."""
         known = self._coverage.known()
-        if self._compared[0] is known and self._compared[1] == len(watched) and not self._deaf:
+        if self._compared[0] is known and self._compared[1] == len(watched) and not self._deaf and not awaited:
             return
-        folders: set[bytes] = set()
-        for path in known:
-            while (path := path.rpartition(b"/")[0]) and path not in folders:
-                folders.add(path)
-        missing = [folder for folder in folders if folder not in watched]
+        missing = [folder for folder in folders_of(known) | awaited if folder not in watched]
         for folder in missing:
             watched.add(folder)
-        self._deaf = sum(folder not in watched for folder in missing)
-        if len(missing) > self._deaf:
+        deaf = [folder for folder in missing if folder not in watched]
+        if len(missing) > len(deaf):
             self._need += 1  # something may have happened there before
+        self._deaf = sum(os.path.isdir(self._base + folder) for folder in deaf)
         self._compared = (known, len(watched))
 
     @contextlib.contextmanager
@@ -384,3 +382,12 @@ class Vigil:
             watched.close()
         if mounts is not None:
             mounts.close()
+
+
+def folders_of(paths: Iterable[bytes]) -> set[bytes]:
+    """The folders above these files, the root left out."""
+    folders: set[bytes] = set()
+    for path in paths:
+        while (path := path.rpartition(b"/")[0]) and path not in folders:
+            folders.add(path)
+    return folders

@@ -130,6 +130,21 @@ def test_what_git_tracks_below_an_ignored_folder_is_watched(world: World) -> Non
     assert world.search(worker, "needle built") == {b"build/out.py"}
 
 
+def test_what_git_tracks_and_was_gone_comes_back_below_an_ignored_folder(world: World) -> None:
+    """K7"""
+    world.tree.git("add", "-f", "build/out.py")
+    moved = world.tree.path.with_name("moved")
+    (world.tree.path / "build").rename(moved)
+    worker = ready(world)
+    moved.rename(world.tree.path / "build")
+    assert world.search(worker, "built") == {b"build/out.py"}
+    (world.tree.path / "build/out.py").unlink()
+    worker.check(CancelToken())
+    wait_until(lambda: watch_of(worker).is_current(CancelToken()), "a baseline again")
+    world.tree.write("build/out.py", "built again\n")
+    assert world.search(worker, "built again") == {b"build/out.py"}
+
+
 @pytest.mark.parametrize("what", ["git rm --cached", "git add -f", "rules", "exclude", "excludes file", "own rules"])
 def test_what_decides_from_outside_counts_as_movement(world: World, what: str) -> None:
     """K5, K7: the files are as they were, but which of them are searched is not."""
