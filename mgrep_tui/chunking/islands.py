@@ -44,6 +44,8 @@ _GOES_ON = re.compile(
     rb"[)}\]{>]|(?:end|else|elif|elsif|elseif|except|finally|catch|rescue|ensure|fi|done|esac|when|then|do|begin|in|and|where|with)\b"
     rb"|(?:public|private|protected|case\b[^:]*)\s*:(?!:)|\w+:\s*$|#\s*(?:el|endif)|[*/]?\*/"
 )
+# Where a function is asked whether it swallowed something, comments and directives at the edge are no sign.
+_SAYS_NOTHING = re.compile(rb"#|//|/?\*|" + _GOES_ON.pattern)
 _CLOSES = re.compile(rb"(?:[)}\]]+|end|fi|done|esac)(?!\w)[;,.)\s]*(?:#.*|//.*|--.*)?$")
 _CONDITIONS = re.compile(rb"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b[^\n]*", re.MULTILINE)
 _SIGNATURE_ENDS = (b"(", b",", b"[", b"<")
@@ -109,7 +111,7 @@ def _swallows(lines: list[bytes], item: Definition) -> bool:
     is_behind_blank = False
     for line in lines[item.first_row + 1 : item.last_row + 1]:
         indent = _indent(line)
-        if 0 <= indent <= edge and is_behind_blank and not _GOES_ON.match(line, indent):
+        if 0 <= indent <= edge and is_behind_blank and not _SAYS_NOTHING.match(line, indent):
             return True
         is_behind_blank = indent < 0
     return False
@@ -239,29 +241,31 @@ class _Reading:
             return
         rows = (*frame.heads, *range(first, last + 1), *frame.tails)
         matches, has_error = self.read(rows, first, last)
-        if has_error and frame.level <= _MAX_LEVELS:
+        if has_error and not (frame.level > 1 and self.is_contained(matches, last)):
             head, inner, tail = self.inside(first, last)
-            if len(inner) > 1 and head - first < _MAX_HEAD_LINES:
+            if frame.level <= _MAX_LEVELS and len(inner) > 1 and head - first < _MAX_HEAD_LINES:
                 outer, _ = self.read(
-                    (*frame.heads, *range(first, head), *tail, *frame.tails),
-                    first,
-                    head - 1,
+                    (*frame.heads, *range(first, head), *tail, *frame.tails), first, head - 1, closes=True
                 )
                 for item in outer.items:
                     if item[4].last_row >= head - 1:  # it is what holds the inner blocks
                         self.reach(item[4], last)
                 self.note(outer)
-                deeper = _Frame(
-                    (*frame.heads, *range(first, head)),
-                    (*tail, *frame.tails),
-                    frame.level + 1,
-                )
+                deeper = _Frame((*frame.heads, *range(first, head)), (*tail, *frame.tails), frame.level + 1)
                 for low, high in inner:
                     self.take(deeper, low, high)
                 return
+            matches, _ = self.read(rows, first, last, closes=True)
         if frame.level == 1:
             self.follow_namespaces(matches, first, last)
         self.note(matches)
+
+    def is_contained(self, matches: Matches, last: int) -> bool:
+        """Whether the block is one function with its fault inside; where functions hold no others, there is nothing to look for in it."""
+        if self.rules.language not in _PREPROCESSED or not matches.items:
+            return False
+        first = min(matches.items, key=lambda item: item[4].first_row)[4]
+        return first.kind in FUNCTION_KINDS and first.last_row == last
 
     def inside(self, first: int, last: int) -> tuple[int, list[tuple[int, int]], tuple[int, ...]]:
         """Of a block: the row behind its first lines, the blocks within, and the row that closes it."""
@@ -280,14 +284,14 @@ class _Reading:
     def is_comment(self, row: int) -> bool:
         return self.lines[row].startswith(_COMMENTS, self.indents[row])
 
-    def read(self, rows: tuple[int, ...], first: int, last: int) -> tuple[Matches, bool]:
-        """What these rows, parsed as one text, define within first..last, in rows and bytes of the file; and whether they have errors."""
+    def read(self, rows: tuple[int, ...], first: int, last: int, *, closes: bool = False) -> tuple[Matches, bool]:
+        """What these rows, parsed as one text, define within first..last, in rows and bytes of the file; and whether they have errors.
+        `closes` adds the closers that they lack."""
         text = b"\n".join([self.lines[row] for row in rows]) + b"\n"
+        if closes and (lack := self.lack(text)) > 0:
+            text += lack * (b"end\n" if self.rules.language in _ENDED else b"}\n")
         tree = parse(text, self.rules, max(0.01, self.deadline - time.monotonic()))
         has_error = tree.root_node.has_error
-        if has_error and (lack := self.lack(text)) > 0:
-            text += lack * (b"end\n" if self.rules.language in _ENDED else b"}\n")
-            tree = parse(text, self.rules, max(0.01, self.deadline - time.monotonic()))
         starts = list(accumulate([len(self.lines[row]) + 1 for row in rows], initial=0))
 
         def byte(position: int) -> int:
