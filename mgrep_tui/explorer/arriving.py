@@ -209,6 +209,9 @@ class ArrivingExplorer:
     def flags_of(self, path: bytes) -> tuple[str, ...]:
         return self._inner.flags_of(path) if self._inner is not None else ()
 
+    def repository_of(self, path: bytes) -> str:
+        return ""
+
     # --- one file, one hit
 
     def preview(self, path: bytes, line: int, column: int, height: int, width: int, *, is_coloured: bool) -> Preview:

@@ -183,6 +183,9 @@ class Explorer(Protocol):
     def flags_of(self, path: bytes) -> tuple[str, ...]:
         """What is special about a file: `changed` or `untracked` against git; `test`, `generated`, `vendored`. Quick: from memory."""
 
+    def repository_of(self, path: bytes) -> str:
+        """The label of the root that a path belongs to, which begins the path; empty where a single root is open. Quick."""
+
     # --- one file, one hit
 
     def preview(self, path: bytes, line: int, column: int, height: int, width: int, *, is_coloured: bool) -> Preview:

@@ -307,6 +307,10 @@ class SeveralExplorer:
         number, own = self.locate(path)
         return self.members[number].flags_of(own)
 
+    def repository_of(self, path: bytes) -> str:
+        label = os.fsdecode(path.partition(b"/")[0])
+        return label if label in self.labels else ""
+
     # --- one file, one hit
 
     def locate(self, path: bytes) -> tuple[int, bytes]:

@@ -152,6 +152,14 @@ COMMANDS: tuple[Command, ...] = (
     _command("in-folder", "Only this folder", "Narrow the query to the folder of the hit.", REFINE, "alt+/ alt+f", "/"),
     _command("not-folder", "Not this folder", "Leave the folder of the hit out.", REFINE, "alt+x alt+\\", "\\"),
     _command("in-language", "Only this language", "Narrow the query to the language of the hit.", REFINE, "alt+g", "%"),
+    _command(
+        "in-repository",
+        "Only this repository",
+        "Narrow the query to the root of the hit, where several are open.",
+        REFINE,
+        "alt+p",
+        "#",
+    ),
     _command("in-symbol", "Only this symbol", "Narrow the query to the symbol around the hit.", REFINE, "alt+s", "@"),
     _command(
         "tests", "Without tests, only tests, all", "Leave tests out; once more: only tests.", REFINE, "alt+t", "t"
@@ -238,7 +246,7 @@ _SHOWN = {
 }
 _NAMED = {"]": "right_square_bracket", "[": "left_square_bracket", "/": "slash", "\\": "backslash", "%": "percent_sign",
           "@": "at", "*": "asterisk", "~": "tilde", "+": "plus", "=": "equals_sign", "-": "minus", ">": "greater_than_sign",
-          "<": "less_than_sign", ":": "colon", "?": "question_mark", ".": "full_stop", ",": "comma"}  # fmt: skip
+          "<": "less_than_sign", ":": "colon", "?": "question_mark", "#": "number_sign", ".": "full_stop", ",": "comma"}  # fmt: skip
 
 
 def shown_key(key: str) -> str:

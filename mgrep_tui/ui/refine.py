@@ -9,8 +9,8 @@ from mgrep_tui.model import Hit
 
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
-FILTER_NAMES = ("lang:", "path:", "sym:", "class:", "kind:", "is:", "case:")
-_COMPLETED = re.compile(r"-?(?:lang|path|file|sym|class|kind|is|case):", re.IGNORECASE)
+FILTER_NAMES = ("lang:", "path:", "repo:", "sym:", "class:", "kind:", "is:", "case:")
+_COMPLETED = re.compile(r"-?(?:lang|path|file|repo|sym|class|kind|is|case):", re.IGNORECASE)
 
 
 def quoted(value: str) -> str:
@@ -50,6 +50,10 @@ def in_folder(text: str, hit: Hit, chips: tuple[Chip, ...]) -> str:
 def not_folder(text: str, hit: Hit, chips: tuple[Chip, ...]) -> str:
     folder = folder_of(hit.path)
     return with_filter(text, "path", f"{folder}/**", chips, is_not=True) if folder else text
+
+
+def in_repository(text: str, label: str, chips: tuple[Chip, ...]) -> str:
+    return with_filter(text, "repo", label, chips) if label else text
 
 
 def in_language(text: str, hit: Hit, language: str, chips: tuple[Chip, ...]) -> str:

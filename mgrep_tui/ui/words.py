@@ -13,6 +13,7 @@ RolePart = tuple[str, str]
 Line = list[RolePart]
 
 DOT = " · "
+OPENING = "opening the index"
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 CASES = {"smart": "smart case", "yes": "case counts", "no": "any case"}
 
@@ -64,11 +65,16 @@ def status(health: Health, width: int) -> Line:
     parts: list[RolePart] = []
     is_short = width < 60
     if health.state is IndexState.BROKEN:
-        return [(" index broken", "error"), (DOT + said(health.last_error or "it is being built anew"), "muted")]
+        what = said(health.phase) or "index broken"
+        return [(" " + what, "error"), (DOT + said(health.last_error or "it is being built anew"), "muted")]
     if health.state is IndexState.OPENING:
         return [
-            (" opening the index", "muted"),
-            ("" if is_short else DOT + "regular expressions work already", "muted"),
+            (" " + (said(health.phase) or OPENING), "muted"),
+            # Not while a repository is still on its way.
+            (
+                "" if is_short or health.phase not in ("", OPENING) else DOT + "regular expressions work already",
+                "muted",
+            ),
         ]
     if health.state is IndexState.PAUSED:
         parts.append(("paused", "warning"))

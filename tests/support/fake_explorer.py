@@ -100,6 +100,7 @@ class FakeExplorer:
     searched: list[tuple[str, Mode, int, SearchOptions]] = field(default_factory=list)
     opened: list[Sequence[Hit]] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    repositories: dict[bytes, str] = field(default_factory=dict)  # labels by the first part of a path
     saved: Session | None = None
     is_started: threading.Event = field(default_factory=threading.Event)
     listeners: list[Callable[[], None]] = field(default_factory=list)
@@ -328,6 +329,9 @@ class FakeExplorer:
         if b"test" in path:
             flags.append("test")
         return tuple(flags)
+
+    def repository_of(self, path: bytes) -> str:
+        return self.repositories.get(path.partition(b"/")[0], "")
 
     # --- one file, one hit
 

@@ -25,6 +25,17 @@ async def test_from_a_hit_to_its_folder_language_symbol_and_back() -> None:
         assert screen.main.query_input.value == f"{DELAYS} -path:src/upload/**"
 
 
+async def test_narrowing_to_the_repository_of_a_hit() -> None:
+    async with running(text=DELAYS) as screen:
+        await screen.press("alt+p")
+        assert screen.main.query_input.value == DELAYS  # a single root is open
+        screen.explorer.repositories[b"src"] = "src"
+        await screen.press("alt+p")
+        assert screen.main.query_input.value == f"{DELAYS} repo:src"
+        await screen.press("ctrl+b")
+        assert screen.main.query_input.value == DELAYS
+
+
 async def test_more_like_this_is_a_query_of_its_own() -> None:
     async with running(text=QUERY) as screen:
         hit = screen.main.list.hit

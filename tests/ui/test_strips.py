@@ -84,10 +84,17 @@ def test_rows_of_any_hit_fit_and_are_clean(hit: Hit, width: int, mode: Mode, is_
         first_line(hit, mode, 5, width, look, PALETTE),
         second_line(hit, width, look, PALETTE),
         heading(hit.path, 3, ("changed", "test"), ("a",), width, PALETTE, is_dimmed),
+        heading(b"root/" + hit.path, 3, ("test",), ("a",), width, PALETTE, is_dimmed, "root"),
     ]
     for strip in strips:
         assert strip.cell_length == width
         assert is_clean(strip.text)
+
+
+def test_the_name_of_the_root_is_never_cut_away() -> None:
+    strip = heading(b"flask/a/very/long/way/down/to/the/file.py", 1, (), (), 30, PALETTE, False, "flask")
+    assert strip.text.startswith(" flask/…")
+    assert "file.py" in strip.text
 
 
 @pytest.mark.parametrize(

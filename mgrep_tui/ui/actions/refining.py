@@ -64,6 +64,13 @@ class Refining:
             when_same="The query has this language already, or the file has none that is known.",
         )
 
+    def in_repository(self) -> None:
+        ask = self._screen.flow.ask
+        self._text(
+            lambda hit: refine.in_repository(ask.text, self._screen.explorer.repository_of(hit.path), self._chips),
+            when_same="A single root is open, or the query has it already.",
+        )
+
     def in_symbol(self) -> None:
         ask = self._screen.flow.ask
         self._text(
@@ -119,6 +126,8 @@ class Refining:
         possible: list[tuple[str, str]] = []
         if folder:
             possible += [("in-folder", folder + "/"), ("not-folder", folder + "/")]
+        if label := screen.explorer.repository_of(hit.path):
+            possible.append(("in-repository", label))
         if language := hit.language or language_of(hit.path):
             possible.append(("in-language", language))
         if symbol := self._symbol(hit):
@@ -144,6 +153,7 @@ def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
         "in-folder": refining.in_folder,
         "not-folder": refining.not_folder,
         "in-language": refining.in_language,
+        "in-repository": refining.in_repository,
         "in-symbol": refining.in_symbol,
         "tests": refining.tests,
         "search-word": refining.search_word,

@@ -102,7 +102,7 @@ class MainScreen(Screen[None]):
         yield Rule(palette, "rule-top", "┬")
         with Container(id="body"):
             with Container(id="left"):
-                yield ResultList(palette, self.marks, self.explorer.flags_of)
+                yield ResultList(palette, self.marks, self.explorer.flags_of, self.explorer.repository_of)
                 yield ChoiceList(palette, "start")
             yield Splitter(palette)
             yield PreviewPane(palette)

@@ -49,9 +49,19 @@ class Look:
 
 
 def heading(
-    path: bytes, hits: int, flags: tuple[str, ...], lit: tuple[str, ...], width: int, palette: Palette, is_dimmed: bool
+    path: bytes,
+    hits: int,
+    flags: tuple[str, ...],
+    lit: tuple[str, ...],
+    width: int,
+    palette: Palette,
+    is_dimmed: bool,
+    label: str = "",
 ) -> Strip:
-    """A file's line: its path with the parts that match lit, its state, the number of its hits. `lit` is in lower case."""
+    """A file's line: its path with the parts that match lit, its state, the number of its hits. `lit` is in lower case.
+
+    `label` is the name of the root that begins the path, where several are open: it is told apart, and never cut away.
+    """
     style = palette.muted if is_dimmed else palette.text
     right: list[Part] = []
     if "gone" in flags:
@@ -63,9 +73,14 @@ def heading(
     right.extend((("  " if right else "") + word, palette.muted) for name, word in _FLAG_WORDS.items() if name in flags)
     right.append((f"{hits:>4}", palette.muted))
     right.append((" ", palette.muted))
-    text = fit_path(display_path(path), max(8, width - parts_width(right) - 3))
+    room = max(8, width - parts_width(right) - 3)
+    root = said(label)[: max(4, room // 3)] + "/" if label else ""
+    rest = path.partition(b"/")[2] if label else path
+    text = root + fit_path(display_path(rest), max(8, room - cell_width(root)))
     cut = text.rfind("/") + 1
     layers: list[Layer] = [(0, cut, palette.muted), (cut, len(text), Style(bold=not is_dimmed))]
+    if label and not is_dimmed:
+        layers.append((0, len(root) - 1, palette.accent))
     if not is_dimmed:
         folded = text.lower()
         for word in lit:

@@ -40,7 +40,11 @@ class ResultList(ScrollView, can_focus=True):
         """A hit was clicked with the right button."""
 
     def __init__(
-        self, palette: Palette, marks: Mapping[HitKey, Hit], flags_of: Callable[[bytes], tuple[str, ...]]
+        self,
+        palette: Palette,
+        marks: Mapping[HitKey, Hit],
+        flags_of: Callable[[bytes], tuple[str, ...]],
+        label_of: Callable[[bytes], str] = lambda path: "",
     ) -> None:
         super().__init__(id="results")
         self.results = Results()
@@ -50,6 +54,7 @@ class ResultList(ScrollView, can_focus=True):
         self._palette = palette
         self._marks = marks
         self._flags_of = flags_of
+        self._label_of = label_of
         self._lit: tuple[str, ...] = ()
         self._strips: OrderedDict[tuple[int, int, Look], Strip] = OrderedDict()
         self._flags: dict[bytes, tuple[str, ...]] = {}
@@ -236,7 +241,8 @@ class ResultList(ScrollView, can_focus=True):
             if group.path not in self._flags:
                 self._flags[group.path] = self._flags_of(group.path)
             flags = ("gone",) if group.path in self._gone else self._flags[group.path]
-            return heading(group.path, len(group.hits), flags, self._lit, width, self._palette, look.is_dimmed)
+            label = self._label_of(group.path)
+            return heading(group.path, len(group.hits), flags, self._lit, width, self._palette, look.is_dimmed, label)
         hit = results.hits[number]
         if kind is RowKind.LINE:
             return second_line(hit, width, look, self._palette)
