@@ -45,6 +45,7 @@ _GOES_ON = re.compile(
     rb"|(?:public|private|protected|case\b[^:]*)\s*:(?!:)|\w+:\s*$|#\s*(?:el|endif)|[*/]?\*/"
 )
 # Where a function is asked whether it swallowed something, comments and directives at the edge are no sign.
+_COMMENT = re.compile(rb"#|//|/?\*")
 _SAYS_NOTHING = re.compile(rb"#|//|/?\*|" + _GOES_ON.pattern)
 _CLOSES = re.compile(rb"(?:[)}\]]+|end|fi|done|esac)(?!\w)[;,.)\s]*(?:#.*|//.*|--.*)?$")
 _CONDITIONS = re.compile(rb"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b[^\n]*", re.MULTILINE)
@@ -113,7 +114,7 @@ def _swallows(lines: list[bytes], item: Definition) -> bool:
         indent = _indent(line)
         if 0 <= indent <= edge and is_behind_blank and not _SAYS_NOTHING.match(line, indent):
             return True
-        is_behind_blank = indent < 0
+        is_behind_blank = indent < 0 or (is_behind_blank and bool(_COMMENT.match(line, indent)))
     return False
 
 
@@ -308,6 +309,8 @@ class _Reading:
                 continue
             item.first_row, item.last_row = line(item.first_row), line(item.last_row)
             item.start_byte, item.end_byte, item.body_byte = map(byte, (item.start_byte, item.end_byte, item.body_byte))
+            if item.last_row > last:  # closed by what closes the block around it
+                self.reach(item, last)
             mine.items.append((0, 0, byte(name_byte), pattern, item))
         mine.imports = [(line(low), line(high)) for low, high in read.imports if first <= line(low) <= last]
         mine.leads = {line(high): line(low) for high, low in read.leads.items() if first <= line(low) <= last}
