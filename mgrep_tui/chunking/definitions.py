@@ -168,7 +168,11 @@ def _definition(
         if body.end_byte > end:  # a body that stands beside its signature
             end, last = body.end_byte, _rows(body)[1]
     else:
-        found = next((child for name_ in rules.bodies if (child := node.child_by_field_name(name_)) is not None), None)
+        found = None
+        for field_name in rules.bodies:
+            found = node.child_by_field_name(field_name)
+            if found is not None:
+                break
         if found is None and rules.bodies != ("body",) and node.child_count:
             child = node.child(node.child_count - 1)
             found = child if child is not None and child.type in rules.bodies else None

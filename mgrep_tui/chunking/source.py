@@ -48,9 +48,10 @@ class Source:
 
 def cut_lines(lines: list[str], first: int, last: int) -> str:
     """The lines first..last (inclusive), joined by `\\n`, overlong ones cut: the text of every chunk that is made of whole lines."""
-    return "\n".join(
-        [line if len(line) <= MAX_LINE_CHARS else line[:MAX_LINE_CHARS] for line in lines[first : last + 1]]
-    )
+    kept = lines[first : last + 1]
+    if max(map(len, kept), default=0) > MAX_LINE_CHARS:
+        kept = [line[:MAX_LINE_CHARS] for line in kept]
+    return "\n".join(kept)
 
 
 def split_lines(data: bytes) -> list[str]:
@@ -72,7 +73,7 @@ def read_source(data: bytes) -> Source:
         buffer = data
     else:
         buffer = "\n".join(lines).replace("\0", " ").encode("utf-8", "replace") + b"\n"
-    return Source(lines, buffer, list(accumulate([len(line.strip()) for line in lines], initial=0)))
+    return Source(lines, buffer, list(accumulate(map(len, map(str.strip, lines)), initial=0)))
 
 
 def _split(text: str) -> list[str]:
