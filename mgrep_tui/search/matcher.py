@@ -19,6 +19,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
+import numpy as np
+import numpy.typing as npt
 from re2 import _re2
 
 from mgrep_tui.errors import QueryError
@@ -59,7 +61,10 @@ from mgrep_tui.search.pattern_tree import (
     walk,
     without_empty,
 )
+from mgrep_tui.search.window import Window
 
+SHORT_BYTES = 4
+"""Up to this length, looking for a text byte by byte in a whole window costs less than a call for each place."""
 _FOLDED_BEYOND_ASCII = frozenset(b"ks")
 MAX_MARKED_BYTES = 4_000_000
 """A longer line (or file, in multi-line) is taken as found when only `\b` beside non-ASCII letters could decide otherwise."""
@@ -150,6 +155,20 @@ class Matcher:
         """Whether lines can be matched without knowing what stands around them: `lines_in` may answer."""
         return not self._is_edge and not self.is_multiline
 
+    def places_in(self, window: Window) -> npt.NDArray[np.int64] | None:
+        """Places of matches, ascending, the first of each line that matches among them; None as for `lines_in`."""
+        buffer, length, is_ascii = window.buffer, window.length, window.is_ascii
+        text = self._text
+        is_short = text is not None and len(text.raw) <= SHORT_BYTES and not text.folds
+        if is_short and (self._is_text_anywhere or self._is_plain_in(buffer, length, is_ascii)):
+            assert text is not None
+            return window.places_of_short(text.raw)
+        found = self.lines_in(buffer, length, is_ascii=is_ascii, most_spans=1)
+        return None if found is None else np.array([spans[0][0] for spans in found.spans], np.int64)
+
+    def _is_plain_in(self, buffer: Buffer, length: int, is_ascii: bool) -> bool:
+        return self._is_plain_exact and is_ascii and (not self._sees_return or buffer.find(b"\r", 0, length) < 0)
+
     def lines_in(
         self, buffer: Buffer, length: int, *, is_ascii: bool, limit: int = 1 << 60, most_spans: int = MAX_SPANS
     ) -> FoundLines | None:
@@ -158,7 +177,7 @@ class Matcher:
 
         `is_ascii` is about these bytes. For bytes of ASCII without a `\\r` nearly every pattern has an answer.
         """
-        is_plain = self._is_plain_exact and is_ascii and (not self._sees_return or buffer.find(b"\r", 0, length) < 0)
+        is_plain = self._is_plain_in(buffer, length, is_ascii)
         if self._text is not None and (self._is_text_anywhere or is_plain):
             return find_text(self._text, buffer, length, limit, most_spans)
         if is_plain:

@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from types import TracebackType
 
 import numpy as np
+import numpy.typing as npt
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.ngram.snapshot import Candidate
-from mgrep_tui.search.buffers import Buffer, FoundLines
+from mgrep_tui.search.buffers import Buffer
 from mgrep_tui.search.matcher import Matcher
 from mgrep_tui.search.pattern_tree import RETURN
 from mgrep_tui.search.reading import CandidateReader
-from mgrep_tui.search.window import Window
+from mgrep_tui.search.window import Lines, Window
 
 MANY_NUMBERS = 4000
 _NUMBERS = [
@@ -55,58 +56,49 @@ class LinePrinter:
         window = self._window
         window.clear()
         big = self._reader.fill(window, candidates)
-        is_ascii = window.is_ascii
-        found = self._matcher.lines_in(window.buffer, window.length, is_ascii=is_ascii, most_spans=1)
-        if found is not None and not big:
-            return self._together(window, found, heads, is_ascii)
+        places = self._matcher.places_in(window)
+        if places is not None and not big:
+            return self._together(window, places, heads)
         rest = set(big)
         pieces: list[Piece] = []
-        if found is None:
+        if places is None:
             rest.update(odd.owner for odd in window.take_out_odd())
-            found = self._matcher.lines_in(window.buffer, window.length, is_ascii=True, most_spans=1)
-        if found is None:
+            places = self._matcher.places_in(window)
+        if places is None:
             rest.update(window.owners)
         else:
-            owners, numbers = window.places_of(found.begins) if found.begins else ([], [])
-            for owner, line, begin, end, spans in zip(
-                owners, numbers, found.begins, found.ends, found.spans, strict=True
-            ):
+            lines = window.lines_at(places)
+            for owner, line, begin, end, place in zip(*(column.tolist() for column in lines), strict=True):
                 if owner not in rest:
-                    printed = _printed(heads[owner], window.buffer, line, begin, end, spans[0][0])
-                    pieces.append((owner, line, printed))
+                    pieces.append((owner, line, _printed(heads[owner], window.buffer, line, begin, end, place)))
         pieces += [piece for number in rest for piece in self._one(candidates, number, heads)]
         pieces.sort(key=operator.itemgetter(0, 1))
         return _joined(pieces)
 
-    def _together(self, window: Window, found: FoundLines, heads: Sequence[bytes], is_ascii: bool) -> Printed:
+    def _together(self, window: Window, places: npt.NDArray[np.int64], heads: Sequence[bytes]) -> Printed:
         """The lines of a window. A dense answer is a million of them: whole columns are handled by one call each."""
-        count = len(found.begins)
-        if not count:
+        if not len(places):
             return b"", 0, 0
+        lines = window.lines_at(places)
+        count = len(lines.owners)
+        if (lines.owners[1:] < lines.owners[:-1]).any():  # some were read whole, after the others
+            order = np.argsort(lines.owners, kind="stable")
+            lines = Lines(*(column[order] for column in lines))
         buffer = window.buffer
-        owners, lines = window.places_of(found.begins)
-        starts = [spans[0][0] for spans in found.spans]
-        is_clean = is_ascii and buffer.find(b"\r", 0, window.length) < 0
-        if is_clean:
-            columns = (np.array(starts) - np.array(found.begins)).tolist()
-            texts: list[Buffer] = list(
-                map(buffer.__getitem__, map(slice, found.begins, [end + 1 for end in found.ends]))
-            )
+        begins, ends = lines.begins.tolist(), lines.ends.tolist()
+        texts: list[Buffer]
+        if window.is_ascii and buffer.find(b"\r", 0, window.length) < 0:
+            columns = (lines.places - lines.begins + 1).tolist()
+            texts = list(map(buffer.__getitem__, map(slice, begins, (lines.ends + 1).tolist())))
         else:
-            columns = [_column(buffer, begin, start) for begin, start in zip(found.begins, starts, strict=True)]
-            texts = [_text(buffer, begin, end) for begin, end in zip(found.begins, found.ends, strict=True)]
-        columns_text = _numbered(columns)
-        lines_text = _numbered(lines)
-        if any(map(operator.gt, owners, owners[1:])):  # some were read whole, after the others
-            order = sorted(range(count), key=owners.__getitem__)
-            owners = [owners[place] for place in order]
-            lines_text = [lines_text[place] for place in order]
-            columns_text = [columns_text[place] for place in order]
-            texts = [texts[place] for place in order]
+            starts = lines.places.tolist()
+            columns = [_column(buffer, begin, start) + 1 for begin, start in zip(begins, starts, strict=True)]
+            texts = [_text(buffer, begin, end) for begin, end in zip(begins, ends, strict=True)]
         flat: list[Buffer] = [b""] * (4 * count)
+        owners = lines.owners.tolist()
         flat[0::4] = map(heads.__getitem__, owners)
-        flat[1::4] = lines_text
-        flat[2::4] = columns_text
+        flat[1::4] = _numbered((lines.numbers + 1).tolist())
+        flat[2::4] = _numbered(columns)
         flat[3::4] = texts
         return b"".join(flat), count, len(set(owners))
 
@@ -152,7 +144,7 @@ def _text(buffer: Buffer, begin: int, end: int) -> bytes:
 
 
 def _numbered(numbers: Sequence[int]) -> list[bytes]:
-    """Numbers from 0 on as they are printed, from 1 on."""
-    if max(numbers) < MANY_NUMBERS:
-        return list(map(_NUMBERS.__getitem__, [number + 1 for number in numbers]))
-    return [b"%d:" % (number + 1) for number in numbers]
+    """Numbers as they are printed."""
+    if max(numbers) <= MANY_NUMBERS:
+        return list(map(_NUMBERS.__getitem__, numbers))
+    return [b"%d:" % number for number in numbers]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 NEWLINE = 10
 FIRST_BEYOND_ASCII = 0x80
 WORD_BITS = 64
+WORD_BYTES = 8
 FIRST_BYTES = 1 << 20
 MOST_KEPT = 2
 MOST_KEPT_BYTES = 1 << 22
@@ -38,6 +39,16 @@ def give_back(window: Window) -> None:
         _kept.append(window)
 
 
+class Lines(NamedTuple):
+    """Lines of a window, as columns: the numbers of the candidate and of the line in its file, where it begins and ends, and a place."""
+
+    owners: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int64]
+    begins: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+
+
 class OddPart(NamedTuple):
     """A part that has to be looked at by itself."""
 
@@ -54,12 +65,13 @@ class Window:
     Use it again for the next candidates after `clear`: the memory stays.
     """
 
-    __slots__ = ("_is_end", "begins", "buffer", "ends_file", "first_lines", "length", "owners", "view")
+    __slots__ = ("_is_end", "_scratch", "begins", "buffer", "ends_file", "first_lines", "length", "owners", "view")
 
     def __init__(self) -> None:
         self.buffer = bytearray(FIRST_BYTES)
         self.view = memoryview(self.buffer)
         self._is_end = np.empty(FIRST_BYTES, np.bool_)
+        self._scratch = np.empty(FIRST_BYTES, np.bool_)
         self.clear()
 
     def clear(self) -> None:
@@ -78,6 +90,7 @@ class Window:
         grown[: self.length] = self.view[: self.length]
         self.buffer, self.view = grown, memoryview(grown)
         self._is_end = np.empty(len(grown), np.bool_)
+        self._scratch = np.empty(len(grown), np.bool_)
 
     def add(self, owner: int, first_line: int, data: bytes) -> None:
         """Add a whole file, or the last part of one, by its bytes."""
@@ -134,8 +147,40 @@ class Window:
                 self.end_part(owner, first_line, end, ends_file)
         return odd
 
+    def lines_at(self, places: npt.NDArray[np.int64]) -> Lines:
+        """The lines in which these ascending places are, each with the first place in it."""
+        find, rfind = self.buffer.find, self.buffer.rfind
+        begins = np.array([rfind(b"\n", 0, place) for place in places.tolist()], np.int64) + 1
+        is_first = np.diff(begins, prepend=-1) != 0
+        begins, places = begins[is_first], places[is_first]
+        ends = np.array([find(b"\n", place) for place in places.tolist()], np.int64)
+        owners, numbers = self._numbered(begins)
+        return Lines(owners, numbers, begins, ends, places)
+
+    def places_of_short(self, text: bytes) -> npt.NDArray[np.int64]:
+        """Where a short text stands, which has no newline; its places may overlap. The first two bytes cost a pass over the buffer each, so
+        that in a dense answer nothing is done place by place."""
+        size = -(-self.length // WORD_BYTES) * WORD_BYTES
+        codes = np.frombuffer(self.buffer, np.uint8, size + len(text))
+        is_place, is_next = self._is_end[:size], self._scratch[:size]
+        np.equal(codes[:size], text[0], out=is_place)
+        if len(text) > 1:
+            np.equal(codes[1 : 1 + size], text[1], out=is_next)
+            np.bitwise_and(is_place, is_next, out=is_place)
+        # Eight bytes at a time, as most of them hold no place.
+        words = np.flatnonzero(is_place.view(np.uint64))
+        rows, columns = np.nonzero(is_place.reshape(-1, WORD_BYTES)[words])
+        places: npt.NDArray[np.int64] = words[rows] * WORD_BYTES + columns
+        for number in range(2, len(text)):
+            places = places[codes[places + number] == text[number]]
+        return places[places < self.length]
+
     def places_of(self, begins: Sequence[int]) -> tuple[list[int], list[int]]:
         """For lines of the buffer that begin there, ascending: the candidate and the number of the line in its file."""
+        owners, numbers = self._numbered(np.array(begins, np.int64))
+        return owners.tolist(), numbers.tolist()
+
+    def _numbered(self, lines: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         size = -(-self.length // WORD_BITS) * WORD_BITS
         is_end = np.equal(np.frombuffer(self.buffer, np.uint8, size), NEWLINE, out=self._is_end[:size])
         words = np.packbits(is_end, bitorder="little").view("<u8")
@@ -148,8 +193,7 @@ class Window:
             counted: npt.NDArray[np.int64] = before[at] + np.bitwise_count(words[at] & rest)
             return counted
 
-        lines = np.array(begins)
         starts = np.array(self.begins)
         parts = np.searchsorted(starts, lines, side="right") - 1
         numbers = newlines_before(lines) - newlines_before(starts[parts]) + np.array(self.first_lines)[parts]
-        return np.array(self.owners)[parts].tolist(), numbers.tolist()
+        return np.array(self.owners)[parts], numbers
