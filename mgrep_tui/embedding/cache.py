@@ -3,7 +3,7 @@
 One SQLite file for all roots, branches and worktrees:
 
     models   id INTEGER PRIMARY KEY, name TEXT UNIQUE, dimension INTEGER
-    vectors  model INTEGER, hash BLOB (16), vector BLOB (float16 × dimension), used INTEGER (day of last use)
+    vectors  model INTEGER, hash BLOB (16), vector BLOB (float16 × dimension, CRC-32), used INTEGER (day of last use)
              primary key (model, hash), WITHOUT ROWID
 
 It is a cache in every respect: a damaged file is set aside, a full disk or a read-only folder costs computing again, never an error.
@@ -16,6 +16,7 @@ import logging
 import sqlite3
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -25,11 +26,12 @@ from mgrep_tui.embedding.protocol import Vectors
 
 _log = logging.getLogger(__name__)
 
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 _BUSY_TIMEOUT_S = 2.0
 _KEYS_PER_STATEMENT = 500  # SQLite's oldest limit is 999 parameters
 _EVICT_TO = 0.8  # of the limit, so that a full cache is not trimmed at every write
 _DAY_S = 86_400
+_CRC_BYTES = 4
 
 
 class EmbeddingCache:
@@ -63,7 +65,9 @@ class EmbeddingCache:
                     f"SELECT hash, vector, used FROM vectors WHERE model = ? AND hash IN ({marks})", (model, *keys)
                 )
                 for key, blob, used in rows:
-                    vector = np.frombuffer(blob, dtype=np.float16).astype(np.float32)
+                    if zlib.crc32(blob[:-_CRC_BYTES]) != int.from_bytes(blob[-_CRC_BYTES:], "little"):
+                        continue  # SQLite's pages have no checksum of their own
+                    vector = np.frombuffer(blob[:-_CRC_BYTES], dtype=np.float16).astype(np.float32)
                     norm = float(np.linalg.norm(vector)) if len(vector) == dimension else 0.0
                     if np.isfinite(norm) and norm > 0:
                         found[key] = vector / np.float32(norm)
@@ -88,9 +92,16 @@ class EmbeddingCache:
                 return
             today = int(self._clock() // _DAY_S)
             halves = vectors.astype(np.float16)
-            rows = [(model, key, row.tobytes(), today) for key, row in zip(hashes, halves, strict=True)]
-            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
-            self._evict(connection)
+            rows = [(model, key, _sealed(row.tobytes()), today) for key, row in zip(hashes, halves, strict=True)]
+            connection.execute("BEGIN IMMEDIATE")  # without, each row is a transaction: ten times as slow
+            try:
+                connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
+                self._evict(connection)
+                connection.execute("COMMIT")
+            except sqlite3.Error:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
 
     def count(self, model_id: str) -> int:
         """How many vectors of a model are kept."""
@@ -206,6 +217,10 @@ class EmbeddingCache:
             "DELETE FROM vectors WHERE (model, hash) IN (SELECT model, hash FROM vectors ORDER BY used LIMIT ?)",
             (surplus,),
         )
+
+
+def _sealed(content: bytes) -> bytes:
+    return content + zlib.crc32(content).to_bytes(_CRC_BYTES, "little")
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:
