@@ -72,6 +72,8 @@ COMMANDS: tuple[Command, ...] = (
     _command(
         "scroll-right", "Scroll preview right", "Scroll the preview to the right.", MOVE, "shift+right", "shift+right"
     ),
+    _command("next-symbol", "Next symbol", "Show the next function or class of the file.", MOVE, "alt+pagedown", "}"),
+    _command("previous-symbol", "Previous symbol", "Show the function or class before.", MOVE, "alt+pageup", "{"),
     _command(
         "open", "Open in the editor", "Open the hit in your editor, at its line and column.", OPEN, "enter", "e", "open"
     ),
@@ -246,7 +248,8 @@ _SHOWN = {
 }
 _NAMED = {"]": "right_square_bracket", "[": "left_square_bracket", "/": "slash", "\\": "backslash", "%": "percent_sign",
           "@": "at", "*": "asterisk", "~": "tilde", "+": "plus", "=": "equals_sign", "-": "minus", ">": "greater_than_sign",
-          "<": "less_than_sign", ":": "colon", "?": "question_mark", "#": "number_sign", ".": "full_stop", ",": "comma"}  # fmt: skip
+          "<": "less_than_sign", ":": "colon", "?": "question_mark", "#": "number_sign", ".": "full_stop", ",": "comma",
+          "{": "left_curly_bracket", "}": "right_curly_bracket"}  # fmt: skip
 
 
 def shown_key(key: str) -> str:

@@ -14,6 +14,7 @@ from mgrep_tui.ui.widgets.choice_list import ChoiceRow, RolePart
 from mgrep_tui.ui.widgets.hit_rows import GLYPHS, PLAIN_GLYPH, weighed_reasons
 
 LABEL = 20
+SMALL_KINDS = frozenset({"constant", "property", "macro"})
 WEIGHT_CELLS = 30
 
 
@@ -81,6 +82,14 @@ def outline_picks(symbols: Sequence[Symbol]) -> list[Pick]:
         )
         for symbol in symbols
     ]
+
+
+def symbol_beside(symbols: Sequence[Symbol], line: int, by: int) -> Symbol | None:
+    """The symbol that begins next after (`by` = 1) or before (-1) a line. Constants and fields are passed over where there is more."""
+    large = [symbol for symbol in symbols if symbol.kind not in SMALL_KINDS] or symbols
+    if by > 0:
+        return min((item for item in large if item.first_line > line), key=lambda item: item.first_line, default=None)
+    return max((item for item in large if item.first_line < line), key=lambda item: item.first_line, default=None)
 
 
 def why_rows(hit: Hit, mode: Mode) -> list[ChoiceRow]:

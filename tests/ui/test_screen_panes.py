@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from mgrep_tui.model import Mode
+from mgrep_tui.model import Mode, Symbol
+from mgrep_tui.ui.panels import SMALL_KINDS, symbol_beside
 from tests.support.fake_explorer import READY
 from tests.support.screen import NARROW, running
 
@@ -96,6 +97,38 @@ async def test_the_outline_leads_to_a_symbol() -> None:
         await screen.press("enter")
         assert screen.main.pane.lit.line == 40
         assert screen.main.focused is screen.main.query_input
+
+
+async def test_keys_step_from_symbol_to_symbol_in_the_preview() -> None:
+    async with running(text="DEFAULT_RETRIES", mode=Mode.REGEX) as screen:
+        shown = screen.main.pane.shown
+        assert shown is not None
+        starts = sorted(symbol.first_line for symbol in shown.symbols if symbol.kind not in SMALL_KINDS)
+        at = screen.main.pane.place
+        below = [line for line in starts if line > at]
+        await screen.press("alt+pagedown")
+        assert screen.main.pane.lit.line == below[0]
+        await screen.press("alt+pagedown")
+        assert screen.main.pane.lit.line == below[1]
+        await screen.press("alt+pageup")
+        assert screen.main.pane.lit.line == below[0]
+        await screen.press("f6", "right_curly_bracket")
+        assert screen.main.pane.lit.line == below[1]
+        await screen.press(*["right_curly_bracket"] * len(starts))
+        assert "That was the last symbol." in screen.text()
+
+
+def test_a_step_passes_over_constants_where_there_are_functions() -> None:
+    symbols = [
+        Symbol("LIMIT", "constant", "", 1, 1),
+        Symbol("work", "function", "", 3, 9),
+        Symbol("rest", "function", "", 11, 12),
+    ]
+    assert symbol_beside(symbols, 0, 1) == symbols[1]
+    assert symbol_beside(symbols, 3, 1) == symbols[2]
+    assert symbol_beside(symbols, 11, -1) == symbols[1]
+    assert symbol_beside(symbols, 3, -1) is None
+    assert symbol_beside(symbols[:1], 0, 1) == symbols[0]
 
 
 async def test_on_a_narrow_screen_the_preview_takes_all_of_it_and_gives_it_back() -> None:

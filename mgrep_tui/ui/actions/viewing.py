@@ -69,8 +69,7 @@ class Viewing:
 
         def go(value: object) -> None:
             if isinstance(value, Symbol):
-                lit = Lit(value.first_line, range(value.first_line, value.last_line + 1))
-                screen.wish(Wish(path, value.first_line, 0, lit, jumps=True))
+                self._show_symbol(path, value)
 
         here = sum(symbol.first_line <= screen.pane.lit.line for symbol in shown.symbols) - 1
         screen.app.push_screen(
@@ -83,6 +82,23 @@ class Viewing:
             ),
             go,
         )
+
+    def step_symbol(self, by: int) -> None:
+        """Show the symbol after (`by` = 1) or before (-1) the place that is seen: functions and classes, or whatever the file has."""
+        screen = self._screen
+        shown = screen.pane.shown
+        if shown is None or not shown.symbols:
+            screen.tell("No outline is known for this file.")
+            return
+        symbol = panels.symbol_beside(shown.symbols, screen.pane.place, by)
+        if symbol is None:
+            screen.tell("That was the last symbol." if by > 0 else "That was the first symbol.")
+        else:
+            self._show_symbol(shown.path, symbol)
+
+    def _show_symbol(self, path: bytes, symbol: Symbol) -> None:
+        lit = Lit(symbol.first_line, range(symbol.first_line, symbol.last_line + 1))
+        self._screen.wish(Wish(path, symbol.first_line, 0, lit, jumps=True))
 
     def why(self) -> None:
         """What the hit under the cursor owes its place to."""
@@ -186,6 +202,8 @@ def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
         "preview": viewing.preview,
         "wrap": viewing.wrap,
         "outline": viewing.outline,
+        "next-symbol": lambda: viewing.step_symbol(1),
+        "previous-symbol": lambda: viewing.step_symbol(-1),
         "why": viewing.why,
         "wider": lambda: viewing.widen(layout.SHARE_STEP),
         "narrower": lambda: viewing.widen(-layout.SHARE_STEP),

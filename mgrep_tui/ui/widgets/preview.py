@@ -89,6 +89,11 @@ class PreviewPane(Widget, can_focus=True):
         """Lines below the breadcrumb."""
         return max(1, self.size.height - 1)
 
+    @property
+    def place(self) -> int:
+        """The line that is looked at: the lit one while it is seen, else the first that is seen."""
+        return self.lit.line if self.top <= self.lit.line < self.top + self.body_height else self.top
+
     # --- scrolling
 
     def _last_top(self) -> int:
