@@ -118,11 +118,12 @@ class _Asker:
         )
         self._limit = arguments.limit
         self._broken: set[int] = set()
+        self._refused = 0
 
     @property
     def has_trouble(self) -> bool:
-        """Whether some root among several could not be searched."""
-        return bool(self._broken)
+        """Whether some root among several could not be searched, or some query among many not be asked."""
+        return bool(self._broken) or self._refused > 0
 
     def wait(self, *, needs_vectors: bool) -> None:
         """Wait for every index; one among several that cannot be had is said and left out."""
@@ -165,7 +166,12 @@ class _Asker:
         for query in queries:
             kept = Collected()
             began = time.perf_counter()
-            self._ask(query, kept)
+            try:
+                self._ask(query, kept)
+            except QueryError as error:
+                # One bad query among many ends itself only.
+                self._refuse(query, error)
+                continue
             elapsed_ms = (time.perf_counter() - began) * 1000
             hits = kept.hits if self._limit is None else kept.hits[: self._limit]
             if self._arguments.json:
@@ -183,6 +189,14 @@ class _Asker:
             if hits:
                 found = FOUND
         return found
+
+    def _refuse(self, query: str, error: QueryError) -> None:
+        self._refused += 1
+        if self._arguments.json:
+            print(json.dumps({"query": query, "hits": [], "error": str(error)}), flush=True)
+        else:
+            print(f"# {sanitize(query)}", flush=True)
+            print(f"mgrep-tui: {sanitize(f'{query!r}: {error}')}", file=sys.stderr)
 
     def _ask(self, query: str, sink: Sink) -> list[Outcome]:
         if self._several is not None and self._mode is Mode.SEMANTIC:

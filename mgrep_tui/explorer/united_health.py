@@ -34,7 +34,9 @@ def united_health(labels: Sequence[str], healths: Sequence[Health]) -> Health:
     ]
     etas = [health.eta_s for health in healths if health.eta_s is not None]
     checks = [health.checked_at for health in healths if health.checked_at is not None]
-    watchers = list(dict.fromkeys(health.watcher for health in healths if health.watcher))
+    # What a broken root lacks says nothing about the others.
+    sound = [health for health in healths if health.state is not IndexState.BROKEN] or list(healths)
+    watchers = list(dict.fromkeys(health.watcher for health in sound if health.watcher))
     unwatched = [watcher for watcher in watchers if not watcher.startswith("watching")]
     lines = tuple((label, _line(health)) for label, health in zip(labels, healths, strict=True))
     return Health(
@@ -52,8 +54,8 @@ def united_health(labels: Sequence[str], healths: Sequence[Health]) -> Health:
         deep_vectors=sum(health.deep_vectors for health in healths),
         rate_per_s=sum(health.rate_per_s for health in healths),
         eta_s=max(etas, default=None),
-        regex_ready=all(health.regex_ready for health in healths),
-        keywords_ready=all(health.keywords_ready for health in healths),
+        regex_ready=all(health.regex_ready for health in sound),
+        keywords_ready=all(health.keywords_ready for health in sound),
         watcher=(unwatched or watchers or ["off"])[0],
         checked_at=min(checks, default=None),
         dirty=sum(health.dirty for health in healths),

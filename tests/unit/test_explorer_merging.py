@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 from mgrep_tui.explorer.labels import labels_of, title_of
@@ -152,6 +153,9 @@ def test_health_is_added_and_a_broken_root_does_not_break_the_others() -> None:
     found = united_health(["a", "b"], [ready, broken])
     assert (found.state, found.files_total, found.chunks) == (IndexState.READY, 3, 4)
     assert found.last_error == "b: no disk"
+    assert found.watcher == "watching"
+    whole = united_health(["a", "b"], [replace(ready, regex_ready=True, keywords_ready=True), broken])
+    assert (whole.regex_ready, whole.keywords_ready) == (True, True)
     assert dict(found.metrics)["a"].startswith("ready · 3 files")
     busy = united_health(["a", "b"], [ready, Health(IndexState.INDEXING, "building", files_total=7)])
     assert (busy.state, busy.phase, busy.files_total) == (IndexState.INDEXING, "b: building", 10)
