@@ -59,7 +59,8 @@ def chunk_file(
     symbols: list[Symbol] = []
     if settings.strategy == "syntax":
         try:
-            grammar, pieces, symbols = _parsed(data, source, language, settings, queries)
+            name = "ocaml_interface" if language == "ocaml" and path.lower().endswith(b".mli") else language
+            grammar, pieces, symbols = _parsed(data, source, name, settings, queries)
         except ParseRefused as refusal:
             grammar, fallback = "", str(refusal)
     if not pieces:

@@ -13,6 +13,7 @@ from mgrep_tui.settings.config import ChunkingSettings
 
 FOLDER = Path(__file__).parent.parent / "chunking_golden"
 NO_CODE = {
+    "ocaml_interface",
     "json",
     "yaml",
     "toml",

@@ -202,6 +202,13 @@ def test_5000_open_brackets_of_json_do_not_recurse() -> None:
         assert result.chunks
 
 
+def test_interfaces_of_ocaml_are_read_with_their_own_grammar() -> None:
+    result = chunk_file(b"src/shop.mli", b"val find : string -> int option\n", "ocaml", SETTINGS)
+    assert (result.grammar, [symbol.name for symbol in result.symbols]) == ("ocaml_interface", ["find"])
+    assert result.chunks[0].language == "ocaml"
+    assert chunk_file(b"src/shop.ml", b"let find x = x\n", "ocaml", SETTINGS).grammar == "ocaml"
+
+
 def test_a_file_without_a_parser_for_its_language_is_no_fallback() -> None:
     result = chunked("lorem ipsum " * 10_000, "text")
     assert (result.grammar, result.fallback) == ("", "")
