@@ -6,6 +6,7 @@ taken off, and all else stays as it is, invalid bytes and single NULs included. 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -16,8 +17,12 @@ _BINARY_STARTS = (
     *(b"%PDF-", b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"Rar!\x1a", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ"),
     *(b"\x89PNG\r\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"OggS", b"ID3", b"wOFF", b"wOF2", b"PAR1"),
 )
+_TAR_MARK = slice(257, 262)
 # How much is looked at around the first NUL.
 _WINDOW_BYTES = 8192
+# So many NULs in a row are a hole: what a crash, a full disk or the truncation of an open log leaves in the middle of text.
+_HOLE = re.compile(rb"\0{64,}")
+_NO_NUL = re.compile(rb"[^\0]")
 # In text, NULs are few (in a list of short names that they separate, an eighth), and other control characters than those of
 # `_TEXT_BYTES` fewer. Machine code has a tenth of them, UTF-16 without a mark has half NULs.
 _NUL_SHARE = 0.20
@@ -61,16 +66,38 @@ def is_binary(data: bytes) -> bool:
     """Whether these bytes are no text: by their start, or by what surrounds the first NUL."""
     nul = data.find(b"\0")
     if nul < 0:
-        return data.startswith(_BINARY_STARTS)
-    start = max(0, nul - _WINDOW_BYTES // 2)
-    around = data[start : start + _WINDOW_BYTES]
+        return _is_known_format(data)
+    around = _around(data, nul)
     nuls = around.count(b"\0")
-    controls = len(around.translate(None, _TEXT_BYTES))
+    controls = _controls(around)
     if nuls > max(_FEW, len(around) * _NUL_SHARE) or controls > max(_FEW, len(around) * _CONTROL_SHARE):
         return True
     if nuls > _FEW and controls > _FEW:
         return True  # byte code with much text in it
-    return data.startswith(_BINARY_STARTS)
+    return nuls == len(around) or data.startswith(_BINARY_STARTS) or data[_TAR_MARK] == b"ustar"
+
+
+def _is_known_format(data: bytes) -> bool:
+    """A prose that begins with `BZh` or `ID3` is prose: the formats' own bytes are never all printable, but for a PDF's."""
+    if not data.startswith(_BINARY_STARTS):
+        return False
+    return (data.startswith(b"%PDF-") and data[5:6].isdigit()) or _controls(data[:_WINDOW_BYTES]) > 0
+
+
+def _around(data: bytes, nul: int) -> bytes:
+    """What stands before and after the first NUL, at `nul`; a hole counts as one NUL, however long it is."""
+    half = _WINDOW_BYTES // 2
+    start = max(0, nul - half)
+    around = data[start : start + _WINDOW_BYTES]
+    if around.count(b"\0") <= _FEW or _HOLE.search(around) is None:
+        return around
+    found = _NO_NUL.search(data, nul)
+    after = data[found.start() : found.start() + half] if found is not None else b""
+    return _HOLE.sub(b"\0", data[start:nul] + b"\0" + after)
+
+
+def _controls(data: bytes) -> int:
+    return len(data.translate(None, _TEXT_BYTES))
 
 
 def decode_line(data: bytes) -> str:

@@ -95,6 +95,18 @@ def is_left_out_by_git(root: Root, cancel: CancelToken | None) -> bool:
     return True
 
 
+def is_submodule(repository: Root, path: bytes, cancel: CancelToken | None) -> bool:
+    """Whether git holds a repository at `path` (relative to the given one), and not a file or link in whose place there is a folder now:
+    what is in such a folder git lists itself. In doubt, it does."""
+    name = b":(top,literal)" + repository.prefix + path
+    try:
+        return git.run(
+            repository.path, ("ls-files", "-s", "-z", "--full-name", "--", os.fsdecode(name)), cancel
+        ).startswith(b"160000 ")
+    except UnreadableError:
+        return True
+
+
 def visible(paths: Iterable[bytes], settings: CorpusSettings) -> list[bytes]:
     """The paths of which no part starts with a dot, or all of them."""
     if settings.hidden:

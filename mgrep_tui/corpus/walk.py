@@ -18,7 +18,7 @@ from operator import attrgetter
 
 from mgrep_tui.corpus import sources
 from mgrep_tui.corpus.folders import Folders, Memory
-from mgrep_tui.corpus.root import Root, nested_root
+from mgrep_tui.corpus.root import Root, nested_root, owner_of
 from mgrep_tui.corpus.rules import Layers
 from mgrep_tui.corpus.sources import GitNames, Names
 from mgrep_tui.errors import UnreadableError
@@ -207,7 +207,9 @@ class _Lister:
             else:
                 append(Entry(path, FileStat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)))
         for folder in folders:
-            self._add_folder(folder)
+            owner, inner = owner_of(self._root, folder)
+            if not owner.is_git or sources.is_submodule(owner, inner, self._cancel):
+                self._add_folder(folder)
 
     def follow_links(self) -> None:
         """Say which links lead out of the root; admit what the others point to, when that is wished."""

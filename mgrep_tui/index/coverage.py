@@ -68,9 +68,11 @@ class Coverage:
     # --- reading
 
     def snapshot(self) -> Snapshot:
-        """The state as a search sees it."""
+        """The state as a search sees it. While there is no segment, every file that was listed is to be scanned, without another listing."""
         with self._lock:
             if self._snapshot is None:
+                is_listed = not self._covers and not self._segments and self._known is not None
+                extra = self._known if is_listed and self._known is not None else self._extra
                 dead = []
                 for array in self._dead:
                     copy = array.copy()
@@ -79,8 +81,8 @@ class Coverage:
                 self._snapshot = Snapshot(
                     segments=tuple(self._segments),
                     dead=tuple(dead),
-                    extra=tuple(sorted(self._extra)),
-                    covers=self._covers,
+                    extra=tuple(sorted(extra)),
+                    covers=self._covers or is_listed,
                     version=self._version,
                 )
             return self._snapshot
@@ -210,6 +212,7 @@ class Coverage:
         with self._lock:
             if not self._segments and self._known is None:
                 self._known = {entry.path: entry.stat for entry in listing.entries}
+                self._next()
                 return []
         changes = compare(self.known(), listing)
         news: list[bytes] = []

@@ -1,6 +1,6 @@
 """Kill the index at random moments, and see that nothing but work was lost.
 
-    python -m tests.crash.crashes FOLDER ROUNDS [SEED [MEAN_LIFE_S]]
+    python -m tests.crash.crashes FOLDER ROUNDS [SEED [MEAN_LIFE_S [FILES]]]
 
 Each round starts a child on a tree, edits the tree meanwhile, kills the child's whole process group at a random moment, opens the index in
 this process and compares: regex answers equal a scan at once; when the index is complete, catalog, keywords and vectors hold the same
@@ -35,9 +35,9 @@ def words(random_: random.Random) -> str:
     )
 
 
-def edit(world: World, random_: random.Random, number: int) -> None:
+def edit(world: World, random_: random.Random, number: int, files: int = FILES) -> None:
     """One change of the kinds that editors and git make."""
-    path = f"d{random_.randrange(6)}/f{random_.randrange(FILES)}.py"
+    path = f"d{random_.randrange(6)}/f{random_.randrange(files)}.py"
     target = world.tree.path / path
     kind = random_.randrange(6)
     text = f"def change_{number}():\n    return '{words(random_)}'\n\n\nclass C{number}:\n    pass\n"
@@ -55,21 +55,22 @@ def edit(world: World, random_: random.Random, number: int) -> None:
         world.tree.write(path, text)
 
 
-def thin_out(world: World, random_: random.Random) -> None:
+def thin_out(world: World, random_: random.Random, most: int = FILES) -> None:
     files = sorted(world.tree.path.rglob("*.py"))
-    for file in random_.sample(files, max(0, len(files) - 3 * FILES)):
+    for file in random_.sample(files, max(0, len(files) - 3 * most)):
         file.unlink()
 
 
 class Rounds:
-    def __init__(self, folder: Path, seed: int, mean_s: float = 1.5) -> None:
+    def __init__(self, folder: Path, seed: int, mean_s: float = 1.5, files: int = FILES) -> None:
         """`mean_s` is how long a child lives on average once it answers."""
         shrink()
         self.world = World(folder)
         self.random = random.Random(seed)
         self.edits = 0
         self.mean_s = mean_s
-        for number in range(FILES):
+        self.files = files
+        for number in range(files):
             self.world.tree.write(
                 f"d{number % 6}/f{number}.py", f"def f{number}():\n    return '{words(self.random)}'\n"
             )
@@ -89,7 +90,7 @@ class Rounds:
         until = time.monotonic() + self.random.expovariate(1 / self.mean_s)
         while time.monotonic() < until:
             self.edits += 1
-            edit(self.world, self.random, self.edits)
+            edit(self.world, self.random, self.edits, self.files)
             time.sleep(self.random.random() * 0.05)
         if self.random.random() < 0.5:
             os.killpg(child.pid, signal.SIGKILL)
@@ -142,7 +143,7 @@ class Rounds:
     def round(self, number: int) -> str:
         came = self.run_child()
         self.verify(thoroughly=number % 10 == 0)
-        thin_out(self.world, self.random)
+        thin_out(self.world, self.random, self.files)
         return came
 
 
@@ -151,7 +152,8 @@ def main() -> None:
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     shutil.rmtree(folder, ignore_errors=True)
     prepare()
-    rounds = Rounds(folder, seed, float(sys.argv[4]) if len(sys.argv) > 4 else 1.5)
+    mean_s = float(sys.argv[4]) if len(sys.argv) > 4 else 1.5
+    rounds = Rounds(folder, seed, mean_s, int(sys.argv[5]) if len(sys.argv) > 5 else FILES)
     came = {"open": 0, "complete": 0}
     for number in range(1, count + 1):
         came[rounds.round(number)] += 1

@@ -217,6 +217,19 @@ def test_submodule_and_nested_repository_are_searched_once_by_their_own_rules(tr
     assert names(tree.path) == [*expected[:3], "sub/lib.c", "sub/x.gen", "sub/y.c.bak"]
 
 
+def test_a_folder_in_place_of_a_tracked_link_follows_the_rules(tree: Tree) -> None:
+    """K9: git lists the name still, but it is no submodule; what lies there is untracked, and may be ignored."""
+    tree.init()
+    tree.write(".gitignore", "*.o\n")
+    tree.write("a/x.py")
+    (tree.path / "link").symlink_to("a")
+    tree.commit()
+    (tree.path / "link").unlink()
+    tree.write("link/y.py")
+    tree.write("link/z.o")
+    assert names(tree.path) == ["a/x.py", "link/y.py"]
+
+
 def test_a_submodule_that_is_not_checked_out_is_empty(tree: Tree, tmp_path: Path) -> None:
     library = Tree(tmp_path / "library").init()
     library.write("lib.c")

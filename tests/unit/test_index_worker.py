@@ -301,3 +301,16 @@ def test_an_index_whose_tree_is_not_listed_yet_is_not_called_complete(world: Wor
         assert worker.semantic().keywords_ready
         side._has_begun = False
         assert not worker.semantic().keywords_ready
+
+
+def test_a_search_before_there_is_a_segment_lists_nothing_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every key on a large tree listed it anew for as long as its first index was being made."""
+    fill(world)
+    worker = world.start()
+    monkeypatch.setattr(worker._coverage, "cover_by_scan", lambda: None)  # as if it were large, and nothing built yet
+    worker.check(CancelToken())
+    snapshot = worker.snapshot()
+    assert snapshot.covers and not snapshot.segments and len(snapshot.extra) == 12
+    assert world.search(worker, "needle 3") == {b"src/m3.py"}
+    world.tree.write("src/new.py", "needle 3\n")
+    assert world.search(worker, "needle 3") == {b"src/m3.py", b"src/new.py"}
