@@ -114,10 +114,13 @@ class Engines:
         worker.subscribe(on_change)
         worker.start()
         self._index = self._worker = worker
+        if self._watch:
+            self._regex.warm()  # it stays, and is asked again and again
 
     def close(self) -> None:
         """Stop everything, within a quarter of a second."""
         self._closed.cancel()
+        self._regex.close()
         if self._deep is not None:
             self._shared.leave(self._announce)
         if self._worker is not None:

@@ -31,7 +31,7 @@ from mgrep_tui.search.looking import LineMatcher
 from mgrep_tui.search.matcher import compile_pattern, read_pattern
 from mgrep_tui.search.query import Query
 from mgrep_tui.search.running import Places, Run
-from mgrep_tui.search.second import Order, SecondProcess
+from mgrep_tui.search.second import SECOND, Order
 from mgrep_tui.search.work import LinesOf, Task
 from mgrep_tui.settings.config import Settings
 
@@ -54,15 +54,19 @@ class RegexEngine:
     def __init__(self, root: Root, settings: Settings) -> None:
         self._root = root
         self._settings = settings
-        self._second = SecondProcess()
+        self._is_warm = False
 
     def warm(self) -> None:
-        """Start the second process, for a program that stays and searches again and again. Returns at once; `close` ends it."""
-        self._second.start()
+        """Start the second process, for a program that stays and searches again and again. Returns at once; `close` gives it back."""
+        if not self._is_warm:
+            self._is_warm = True
+            SECOND.start()
 
     def close(self) -> None:
-        """End what was started. Searches that run go on."""
-        self._second.close()
+        """Give back what was started. Searches that run go on."""
+        if self._is_warm:
+            self._is_warm = False
+            SECOND.stop()
 
     def search(
         self,
@@ -120,7 +124,7 @@ class RegexEngine:
             self._settings.corpus.max_file_bytes,
             is_ranked,
             NO_LIMIT if most is None else most + 1,
-            self._second,
+            SECOND,
             _order_of(query, self._root, self._settings.corpus.max_file_bytes, most, is_ranked),
         )
         limit_s = None if is_exhaustive else self._settings.regex.time_limit_s

@@ -1,6 +1,6 @@
 """A second process that looks into candidates beside the search's own: one process of Python runs one thread of its own code at a time.
 
-It is started once, in advance, and lives as long as its engine. Frames go both ways over a pair of sockets, all in `marshal`:
+It is started once, in advance, and serves all roots. Frames go both ways over a pair of sockets, all in `marshal`:
 
     begin   (search, (root, pattern, options, max_file_bytes, most_lines, is_ranked))
     task    (search, ticket, [(path, stat, blocks), …])
@@ -37,72 +37,87 @@ MAX_TASK_BYTES = 30_000
 """Tasks that wait always fit into the socket, so that sending never blocks while the other side does the same."""
 BUFFER_BYTES = 1 << 18
 LEAST_BUFFER_BYTES = (TASKS_AHEAD + 1) * MAX_TASK_BYTES
-ANSWER_S = 20.0
+ANSWER_S = 3.0
+"""A share takes some milliseconds; a process that needs longer than this hangs on a file, and is not asked again."""
 POLL_S = 0.02
+STOP_S = 0.1
 
 Order = tuple[bytes, str, dict[str, Any], int, int, bool]
 """What is looked for: root, pattern, the arguments of `compile_pattern`, and those of `Looker`."""
 
 
 class SecondProcess:
-    """The process, from the side of its engine. Methods may be called from any thread."""
+    """The process, for all roots of a program. Methods may be called from any thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()  # held by the search that uses it
+        self._lock = threading.Lock()  # held by the search that uses it, or by who starts or ends it
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._search = 0
-        self._is_closed = False
+        self._users = 0
         self.unanswered = 0  # tasks of all searches, the lock's holder's to count
 
     def start(self) -> None:
-        """Start it, once; it takes its time in the background."""
-        if sys.platform == "win32" or (os.cpu_count() or 1) < 2:
-            return
+        """Have it from now on; it takes its time in the background. To every call belongs a `stop`."""
         with self._lock:
-            if self._is_closed or self._process is not None:
-                return
-            ours, theirs = socket.socketpair()
-            for end in (ours, theirs):
-                for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-                    end.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
-            with theirs:
-                if ours.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) < LEAST_BUFFER_BYTES:
-                    ours.close()
-                    return
-                package = str(Path(__file__).parents[2])
-                code = "import sys; sys.path.insert(0, sys.argv[1]); from mgrep_tui.search.second import main; main()"
-                try:
-                    self._process = subprocess.Popen(
-                        [sys.executable, "-I", "-c", code, package, str(theirs.fileno())],
-                        stdin=subprocess.DEVNULL,
-                        stdout=subprocess.DEVNULL,
-                        stderr=subprocess.DEVNULL,
-                        pass_fds=(theirs.fileno(),),
-                        start_new_session=True,
-                    )
-                except OSError as error:
-                    log.warning("no second process: %s", error)
-                    ours.close()
-                    return
-            self._pipe = Connection(ours.detach())
+            self._users += 1
+            if self._process is None and sys.platform != "win32" and (os.cpu_count() or 1) > 1:
+                self._pipe = self._started()
 
-    def close(self) -> None:
-        """End it. A search that uses it goes on by itself."""
-        self._is_closed = True
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+    def stop(self) -> None:
+        """The last one ends it."""
+        process = self._process
+        self._users -= 1
+        if self._users or process is None:
+            return
+        process.kill()  # a search that has it gets to know, and goes on by itself
+        process.wait()
+        self._process = None
+        if self._lock.acquire(timeout=STOP_S):
+            self._drop_pipe()
+            self._lock.release()
 
     @property
     def pid(self) -> int | None:
         return None if self._process is None else self._process.pid
 
+    def _started(self) -> Connection | None:
+        ours, theirs = socket.socketpair()
+        for end in (ours, theirs):
+            for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                end.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
+        with theirs:
+            if ours.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) < LEAST_BUFFER_BYTES:
+                ours.close()
+                return None
+            package = str(Path(__file__).parents[2])
+            code = "import sys; sys.path.insert(0, sys.argv[1]); from mgrep_tui.search.second import main; main()"
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-c", code, package, str(theirs.fileno())],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                log.warning("no second process: %s", error)
+                ours.close()
+                return None
+        return Connection(ours.detach())
+
+    def _drop_pipe(self) -> None:
+        if self._pipe is not None:
+            self._pipe.close()
+        self._pipe = None
+        self.unanswered = 0
+
     def take(self, order: Order) -> Lease | None:
         """Have it for one search; None when another one has it, or when it does not run."""
         if not self._lock.acquire(blocking=False):
             return None
-        if self._pipe is not None and not self._is_closed:
+        if self._pipe is not None:
             self._search += 1
             lease = Lease(self, self._pipe, self._search)
             # What older searches left unanswered comes first.
@@ -117,12 +132,14 @@ class SecondProcess:
 
     def give_back(self, is_broken: bool) -> None:
         """A lease has ended."""
-        if is_broken and self._pipe is not None:
+        if is_broken:
             log.warning("the second process of regex mode ended")
-            self._pipe.close()
-            self._pipe = None
+            self._drop_pipe()
         self._lock.release()
 
+
+SECOND = SecondProcess()
+"""The one of this program."""
 
 Given = Sequence[Candidate]
 
