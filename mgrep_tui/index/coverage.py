@@ -68,7 +68,7 @@ class Coverage:
     # --- reading
 
     def snapshot(self) -> Snapshot:
-        """The state as a search sees it. While there is no segment, every file that was listed is to be scanned, without another listing."""
+        """The state as a search sees it. While there is no segment, every file that was listed is scanned, without another listing."""
         with self._lock:
             if self._snapshot is None:
                 is_listed = not self._covers and not self._segments and self._known is not None
