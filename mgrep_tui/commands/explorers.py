@@ -1,4 +1,7 @@
-"""Explorers for the places of a command: one for a folder or a repository, one made of several for more."""
+"""Explorers for the places of a command: one for a folder or a repository, one made of several for more.
+
+What a single folder does not need (repositories, several roots) is imported where it is used: the first paint waits for it.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,25 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from mgrep_tui.commands.common import Context, with_targets
 from mgrep_tui.commands.targets import Target, Targets
 from mgrep_tui.corpus.root import open_root
 from mgrep_tui.errors import MgrepError
-from mgrep_tui.explorer.arriving import ArrivingExplorer
 from mgrep_tui.explorer.local import LocalExplorer
-from mgrep_tui.explorer.permalink import Origin
-from mgrep_tui.explorer.several import Member, SeveralExplorer
 from mgrep_tui.explorer.shared import SharedModels
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories.addresses import Address
-from mgrep_tui.repositories.arrival import Arrivals
-from mgrep_tui.repositories.store import ARCHIVE, Kept, Store, names_of
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.text.sanitize import sanitize
+
+if TYPE_CHECKING:
+    from mgrep_tui.explorer.arriving import ArrivingExplorer
+    from mgrep_tui.explorer.several import Member, SeveralExplorer
+    from mgrep_tui.repositories.arrival import Arrivals
+    from mgrep_tui.repositories.store import Kept, Store
 
 REDRAW_S = 0.2
 
@@ -35,8 +41,18 @@ class Explorers:
         self._semantic = semantic
         self._watch = watch
         self._shared = SharedModels(context.settings, context.folders)
-        self.store = Store(context.folders)
-        self.arrivals = Arrivals(self.store, context.settings.repositories, os.environ)
+
+    @cached_property
+    def store(self) -> Store:
+        from mgrep_tui.repositories.store import Store
+
+        return Store(self._context.folders)
+
+    @cached_property
+    def arrivals(self) -> Arrivals:
+        from mgrep_tui.repositories.arrival import Arrivals
+
+        return Arrivals(self.store, self._context.settings.repositories, os.environ)
 
     def all(self) -> LocalExplorer | ArrivingExplorer | SeveralExplorer:
         """One explorer for all places of the command."""
@@ -46,6 +62,8 @@ class Explorers:
         return self.several([self._one(place, None) for place in places])
 
     def several(self, members: Sequence[Member]) -> SeveralExplorer:
+        from mgrep_tui.explorer.several import SeveralExplorer
+
         context = self._context
         return SeveralExplorer(members, context.settings, context.folders, os.environ, title=context.targets.title)
 
@@ -65,6 +83,8 @@ class Explorers:
 
     def _one(self, place: Target, settings: Settings | None) -> LocalExplorer | ArrivingExplorer:
         if place.address is not None:
+            from mgrep_tui.explorer.arriving import ArrivingExplorer
+
             address = place.address
             return ArrivingExplorer(
                 address, self.store.tree_of(address), self.arrivals, self._context.folders, self.of_repository
@@ -73,10 +93,9 @@ class Explorers:
 
     def _of_root(self, place: Target, settings: Settings | None) -> LocalExplorer:
         assert place.root is not None
-        kept = self.store.of_tree(place.root.path)
-        if kept is not None:
-            return self.of_repository(kept)
         context = self._context
+        if place.root.path.is_relative_to(context.folders.cache) and (kept := self.store.of_tree(place.root.path)):
+            return self.of_repository(kept)
         settings = settings or context.settings_for(place.root.path).settings
         return LocalExplorer(
             place.root, settings, context.folders, os.environ,
@@ -85,6 +104,9 @@ class Explorers:
 
     def of_repository(self, kept: Kept) -> LocalExplorer:
         """The explorer of a repository in the cache. Everything in an archive is tracked, so no ignore rule of git's leaves it out."""
+        from mgrep_tui.explorer.permalink import Origin
+        from mgrep_tui.repositories.store import ARCHIVE, names_of
+
         context = self._context
         settings = context.settings_for(kept.tree).settings
         origin = None

@@ -15,7 +15,6 @@ from mgrep_tui.commands.targets import Targets
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Explorer, SearchOptions
-from mgrep_tui.explorer.several import SeveralExplorer
 from mgrep_tui.model import Hit, Mode
 from mgrep_tui.text.sanitize import sanitize
 
@@ -109,10 +108,16 @@ def _print(hits: list[Hit], context: Context, explorer: Explorer) -> None:
     is_terminal = sys.stdout.isatty()
     for hit in hits:
         path = hit.path
-        if isinstance(explorer, SeveralExplorer):
+        places = context.targets.places
+        if len(places) > 1:
+            from mgrep_tui.explorer.several import SeveralExplorer
+
+            assert isinstance(explorer, SeveralExplorer)
             number, own = explorer.locate(path)
-            place = context.targets.places[number]
-            path = prefix_of(place.typed) + own if place.root is not None else os.fsencode(explorer.absolute(path))
+            is_here = places[number].root is not None
+            path = prefix_of(places[number].typed) + own if is_here else os.fsencode(explorer.absolute(path))
+        elif places[0].root is None:
+            path = os.fsencode(explorer.absolute(path))  # in the cache, which nobody typed
         line = b"%s:%d:%d" % (path, hit.line + 1, hit.column + 1)
         if is_terminal:
             print(sanitize(os.fsdecode(line)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +68,7 @@ def targets_of(words: Sequence[str], workspace: str, workspaces: Mapping[str, Se
 def _target(word: str) -> Target:
     """A folder that is there is one, whatever it is called."""
     try:
-        return Target(word, root=open_root(Path(word)))
+        return Target(os.path.expanduser(word), root=open_root(Path(word)))
     except UnreadableError:
         try:
             address = parse_address(word)

@@ -5,23 +5,31 @@ With git, a shallow clone; without, the forge's archive. Everything is done in t
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories import git_transfer
 from mgrep_tui.repositories.addresses import Address
-from mgrep_tui.repositories.archive import download
 from mgrep_tui.repositories.credentials import git_configuration, secret_for
 from mgrep_tui.repositories.git_process import Git, has_git
 from mgrep_tui.repositories.limits import MEMORY_SHARE, Limits, available_memory, check_size
 from mgrep_tui.repositories.store import ARCHIVE, GIT, Kept, Store
 from mgrep_tui.settings.config import RepositorySettings
 
+if TYPE_CHECKING:
+    from mgrep_tui.repositories.unpack import Unpacked
+
 Report = Callable[[str], None]
+
+AT_ONCE = 3  # repositories on their way
+TURN_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,7 @@ class Arrivals:
         self._store = store
         self._settings = settings
         self._environ = environ
+        self._turns = threading.Semaphore(AT_ONCE)
 
     def _limits(self) -> Limits:
         memory = self._settings.max_memory_mb * 1_000_000
@@ -55,15 +64,14 @@ class Arrivals:
             return self._store.renewed(kept)
         limits = self._limits()
         check_size(self._store.base, limits, 0)
-        with self._store.coming(address) as coming:
+        with self._turn(cancel, report), self._store.coming(address) as coming:
             tree = coming / self._store.tree_of(address).name
             if has_git(self._environ):
                 report("connecting")
                 git = self._git(tree, address, cancel, limits, coming, report)
                 commit = git_transfer.clone(git, tree, address)
                 return self._store.settle(coming, address, commit, GIT)
-            secret = secret_for(address, self._environ)
-            unpacked = download(address, secret, tree, coming / "archive", limits, cancel, report)
+            unpacked = self._download(address, tree, coming, limits, cancel, report)
             return self._store.settle(coming, address, unpacked.commit, ARCHIVE)
 
     def is_fresh(self, kept: Kept, address: Address) -> bool:
@@ -73,7 +81,7 @@ class Arrivals:
     def refresh(self, kept: Kept, address: Address, cancel: CancelToken, report: Report) -> Refreshed:
         """Bring what is new. Never raises `MgrepError`: what was there stays, and the note says why. Raises `Cancelled`."""
         try:
-            with self._store.locked(address) as is_mine:
+            with self._turn(cancel, report), self._store.locked(address) as is_mine:
                 if not is_mine:
                     return Refreshed(kept)
                 if kept.record.way == GIT:
@@ -101,8 +109,7 @@ class Arrivals:
         """An archive is brought anew and changes places with the old tree."""
         with self._store.coming(address) as coming:
             tree = coming / kept.tree.name
-            secret = secret_for(address, self._environ)
-            unpacked = download(address, secret, tree, coming / "archive", self._limits(), cancel, report)
+            unpacked = self._download(address, tree, coming, self._limits(), cancel, report)
             if unpacked.commit and unpacked.commit == kept.record.commit:
                 return Refreshed(self._store.renewed(kept, is_fetched=True))
             old = coming / "old"
@@ -114,6 +121,24 @@ class Arrivals:
                     old.rename(kept.tree)
                 raise MgrepError(f"The new tree could not be put in place: {error.strerror}.") from error
         return Refreshed(self._store.renewed(kept, commit=unpacked.commit, is_fetched=True), is_changed=True)
+
+    def _download(
+        self, address: Address, tree: Path, coming: Path, limits: Limits, cancel: CancelToken, report: Report
+    ) -> Unpacked:
+        from mgrep_tui.repositories.archive import download  # late: brings HTTP and TLS along
+
+        return download(address, secret_for(address, self._environ), tree, coming / "archive", limits, cancel, report)
+
+    @contextlib.contextmanager
+    def _turn(self, cancel: CancelToken, report: Report) -> Iterator[None]:
+        """A few at a time: a workspace may name many. Raises `Cancelled`."""
+        while not self._turns.acquire(timeout=TURN_S):
+            report("waiting for its turn")
+            cancel.check()
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     def _finish(self, kept: Kept, address: Address, cancel: CancelToken) -> None:
         """End a checkout that was broken off; the objects are here."""
