@@ -34,6 +34,19 @@ def blocks_of(text: bytes) -> Iterator[TextBlock]:
         start, number = end, number + 1
 
 
+def first_lines(text: bytes) -> list[int]:
+    """The number of the first line of every block."""
+    found = []
+    start = line = 0
+    size = len(text)
+    while start < size:
+        end = text.find(b"\n", start + BLOCK_BYTES - 1) + 1 or size
+        found.append(line)
+        line += text.count(b"\n", start, end)
+        start = end
+    return found
+
+
 def folded(text: bytes) -> bytes:
     """Every character as the one that its case variants share; empty for ASCII, which the engine folds itself.
 

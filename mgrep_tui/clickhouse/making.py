@@ -35,11 +35,12 @@ LONGEST_NAME = 255
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A file with all that is to be written of it; `text` is None when its blocks are there already."""
+    """A file with all that is to be written of it; without `needs_text` the engine has its text already."""
 
     number: int
     file: NewFile
-    text: bytes | None
+    text: bytes
+    needs_text: bool = True
 
 
 Wanted = tuple[TreeFile, int, bool]
@@ -136,7 +137,7 @@ class Making:
                 flags=flags,
                 text_bytes=len(file.seen.data),
             )
-            yield Made(number, new, file.seen.data if needs_text else None)
+            yield Made(number, new, file.seen.data, needs_text)
 
     def _one_by_one(self, some: list[Wanted], cancel: CancelToken) -> list[NewFile]:
         """The files of a batch that killed or overran its child: the one at fault without its syntax, or at last without chunks."""

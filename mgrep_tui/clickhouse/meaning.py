@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from mgrep_tui.clickhouse.heads import Heads, Narrowed
 from mgrep_tui.clickhouse.keys import CHUNK_BITS, document_of_chunk
 from mgrep_tui.clickhouse.near_search import NearSearch
 from mgrep_tui.clickhouse.overlay import Overlay
-from mgrep_tui.clickhouse.texts import ChunkTexts
+from mgrep_tui.clickhouse.texts import ChunkTexts, Where
 from mgrep_tui.clickhouse.word_search import WordHits, WordSearch
 from mgrep_tui.clickhouse.wording import keys_of
 from mgrep_tui.corpus.root import Root
@@ -50,7 +50,7 @@ LIMITS = Limits(time_s=10.0, memory_bytes=4_000_000_000)
 IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
 CHUNK_COLUMNS = (
     "chunk, content, path, language, file_language, flags, kind, symbol, container, first_line, last_line, part, parts,"
-    " text_hash"
+    " text_hash, first_block, last_block"
 )
 
 
@@ -59,7 +59,7 @@ class _Found:
     """A chunk as the engine has it, and the searched repositories that have its file."""
 
     row: ChunkRow
-    content: bytes
+    where: Where
     file_language: str
     states: tuple[int, ...] = ()
 
@@ -77,7 +77,7 @@ class _Gathered:
     """Candidates with what is needed to show them. `states` are the repositories in the order of the pool's sources."""
 
     pool: Pool = field(default_factory=Pool)
-    contents: dict[int, bytes] = field(default_factory=dict)
+    places: dict[int, Where] = field(default_factory=dict)
     states: tuple[int, ...] = ()
     mentions: Callable[[str], int] = lambda name: 0
 
@@ -136,7 +136,7 @@ class MeaningSearch:
         if not found:
             return GONE
         one = found[0]
-        text = ChunkTexts(self._connection, LIMITS, [one.row], {chunk: one.content}, cancel).read(one.row)
+        text = ChunkTexts(self._connection, LIMITS, [one.row], {chunk: one.where}, cancel).read(one.row)
         names = list(dict.fromkeys(IDENTIFIER.findall(text.text if text is not None else "")))[:200]
         counts = self._words.holders(keys_of("names", [name.lower() for name in names]), cancel)
         counted = sorted((counts.get(keys_of("names", [name.lower()])[0], 0), name) for name in names)
@@ -269,8 +269,8 @@ class MeaningSearch:
             tuple({} for _ in states),
             tuple(numbers[found.states[0]] for found in kept),
         )
-        contents = {found.row.chunk_id: found.content for found in kept}
-        return _Gathered(pool, contents, states, lambda name: mentions.get(name.lower(), 0))
+        places = {found.row.chunk_id: found.where for found in kept}
+        return _Gathered(pool, places, states, lambda name: mentions.get(name.lower(), 0))
 
     def _definitions(self, question: Question, allowed: AllowedChunks, cancel: CancelToken) -> list[int]:
         """The chunks that define the names asked for."""
@@ -387,7 +387,7 @@ class MeaningSearch:
         pool = gathered.pool
         ranking = rank(question, pool.candidates, pool.rarity, gathered.mentions, ratio=ratio)
         order = [pool.rows[place] for place in ranking.order.tolist()]
-        texts = ChunkTexts(self._connection, LIMITS, order, gathered.contents, cancel)
+        texts = ChunkTexts(self._connection, LIMITS, order, gathered.places, cancel)
         has_meaning = any(candidate.meaning is not None for candidate in pool.candidates)
         view = SemanticView(coverage=1.0 if has_meaning else 0.0, keywords_ready=True)
         sources = [self._source(narrowed, state, texts, view) for state in gathered.states]
@@ -429,7 +429,7 @@ class MeaningSearch:
             self._connection,
             LIMITS,
             [one.row for one in found],
-            {one.row.chunk_id: one.content for one in found},
+            {one.row.chunk_id: one.where for one in found},
             cancel,
         )
         hits: list[Hit] = []
@@ -476,43 +476,16 @@ def _is_accepted(narrowed: Narrowed, state: int, found: _Found) -> bool:
     return not place.query.filters or place.query.filters.accepts_file(facts)
 
 
-def _found(row: tuple[object, ...]) -> _Found:
-    (
-        chunk,
-        content,
-        path,
-        language,
-        file_language,
-        flags,
-        kind,
-        symbol,
-        container,
-        first,
-        last,
-        part,
-        parts,
-        text_hash,
-    ) = row
-    assert isinstance(chunk, int) and isinstance(content, bytes) and isinstance(path, bytes) and isinstance(flags, int)
-    assert isinstance(first, int) and isinstance(last, int) and isinstance(part, int) and isinstance(parts, int)
-    assert isinstance(text_hash, bytes)
+def _found(row: tuple[Any, ...]) -> _Found:
+    """A row of `CHUNK_COLUMNS`."""
+    chunk, content, path, language, file_language, flags, kind, symbol, container, *rest = row
+    first, last, part, parts, text_hash, first_block, last_block = rest
     own = ChunkRow(
-        chunk,
-        chunk >> CHUNK_BITS,
-        path,
-        _text(language),
-        _text(kind),
-        _text(symbol),
-        _text(container),
-        first,
-        last,
-        part,
-        parts,
-        text_hash,
-        flags,
-    )
-    return _Found(own, content, _text(file_language))
+        chunk, chunk >> CHUNK_BITS, path, _text(language), _text(kind), _text(symbol), _text(container),
+        first, last, part, parts, text_hash, flags,
+    )  # fmt: skip
+    return _Found(own, Where(content, first_block, last_block), _text(file_language))
 
 
-def _text(value: object) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")

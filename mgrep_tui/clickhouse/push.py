@@ -206,7 +206,7 @@ class _Push:
         return {bytes(content) for (content,) in found}
 
     def _add(self, made: Made) -> None:
-        self._batch.add(Document(made.number, made.file, made.text))
+        self._batch.add(Document(made.number, made.file, made.text, has_blocks=not made.needs_text))
         if self._batch.chunks >= BATCH_CHUNKS or self._batch.text_bytes >= BATCH_BYTES:
             self._flush()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from mgrep_tui.clickhouse.blocks import blocks_of
+from mgrep_tui.clickhouse.blocks import blocks_of, first_lines
 from mgrep_tui.clickhouse.connection import Connection
 from mgrep_tui.clickhouse.keys import MOST_CHUNKS, chunk_of
 from mgrep_tui.clickhouse.schema import now_us
-from mgrep_tui.clickhouse.wording import Wording
+from mgrep_tui.clickhouse.wording import FIELDS, MOST_TIMES, Postings, Wording
 from mgrep_tui.index.rows import NewChunk, NewFile
 
 HASH = pa.binary(16)
@@ -22,11 +23,12 @@ HASH = pa.binary(16)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file to be written: its number, and what a child found in it. `text` is None when the engine has this content's blocks already."""
+    """A file to be written: its number, and what a child found in it. `has_blocks` says that the engine has this content's text already."""
 
     number: int
     file: NewFile
-    text: bytes | None
+    text: bytes
+    has_blocks: bool = False
 
 
 @dataclass(slots=True)
@@ -40,7 +42,7 @@ class Batch:
     def add(self, document: Document) -> None:
         self.documents.append(document)
         self.chunks += len(document.file.chunks)
-        self.text_bytes += len(document.text or b"") + document.file.text_bytes
+        self.text_bytes += len(document.text)
 
 
 class Writer:
@@ -72,9 +74,9 @@ class Writer:
         self._note(number, numbers, is_done=True)
         self.chunks += batch.chunks
 
-    def _insert(self, table: str, content: pa.Table) -> None:
+    def _insert(self, table: str, content: pa.Table, *, indexes: bool = True) -> None:
         if content.num_rows:
-            self._connection.insert(f"{self._connection.database}.{table}", content)
+            self._connection.insert(f"{self._connection.database}.{table}", content, indexes=indexes)
 
     def _note(self, number: int, documents: Sequence[int], *, is_done: bool) -> None:
         self._insert(
@@ -91,32 +93,21 @@ class Writer:
         )
 
     def _chunks_and_postings(self, documents: Sequence[Document]) -> pa.Table:
-        words: list[int] = []
-        times: list[int] = []
-        lengths: list[int] = []
+        wording, postings = self._wording, Postings()
         owners: list[int] = []
-        counts: list[int] = []
-        field_lengths: list[tuple[int, ...]] = []
-        wording = self._wording
         for document in documents:
             for number, chunk in enumerate(document.file.chunks[:MOST_CHUNKS]):
-                found, sizes = wording.postings(document.file.path, chunk)
-                field_lengths.append(sizes)
+                wording.add(postings, document.file.path, chunk)
                 owners.append(chunk_of(document.number, number))
-                counts.append(len(found))
-                if found:
-                    some_words, some_times, some_lengths = zip(*found, strict=True)
-                    words += some_words
-                    times += some_times
-                    lengths += some_lengths
+        counts = np.array(postings.counts, np.int64)
         self._insert(
             "postings",
             pa.table(
                 {
-                    "word": np.array(words, np.uint64),
-                    "chunk": np.repeat(np.array(owners, np.uint64), np.array(counts, np.int64)),
-                    "times": np.array(times, np.uint8),
-                    "length": np.array(lengths, np.uint8),
+                    "word": np.array(postings.words, np.uint64),
+                    "chunk": np.repeat(np.repeat(np.array(owners, np.uint64), len(FIELDS)), counts),
+                    "times": np.minimum(np.array(postings.times, np.int64), MOST_TIMES).astype(np.uint8),
+                    "length": np.repeat(np.array(postings.lengths, np.uint8), counts),
                 }
             ),
         )
@@ -132,7 +123,7 @@ class Writer:
                     }
                 ),
             )
-        return _chunks(documents, field_lengths)
+        return _chunks(documents, postings.sizes)
 
     def _write_vectors(self, documents: Sequence[Document]) -> list[npt.NDArray[np.float32] | None]:
         """Write the vectors, and give the mean of each document's."""
@@ -168,6 +159,8 @@ class Writer:
                         "vector": pa.ListArray.from_arrays(pa.array(offsets), pa.array(every.reshape(-1))),
                     }
                 ),
+                # A graph over a batch costs as much as it will again over many; few vectors are quickly looked through.
+                indexes=False,
             )
             self.vectors += len(ids)
         return centres
@@ -203,7 +196,7 @@ def _blocks(documents: Sequence[Document]) -> pa.Table:
     found = [
         (document.file.content_hash, block)
         for document in documents
-        if document.text is not None
+        if not document.has_blocks
         for block in blocks_of(document.text)
     ]
     return pa.table(
@@ -219,11 +212,15 @@ def _blocks(documents: Sequence[Document]) -> pa.Table:
 
 
 def _chunks(documents: Sequence[Document], lengths: Sequence[tuple[int, ...]]) -> pa.Table:
-    found: list[tuple[int, NewFile, NewChunk]] = [
-        (chunk_of(document.number, number), document.file, chunk)
-        for document in documents
-        for number, chunk in enumerate(document.file.chunks[:MOST_CHUNKS])
-    ]
+    found: list[tuple[int, NewFile, NewChunk]] = []
+    first_blocks: list[int] = []
+    last_blocks: list[int] = []
+    for document in documents:
+        starts = first_lines(document.text)
+        for number, chunk in enumerate(document.file.chunks[:MOST_CHUNKS]):
+            found.append((chunk_of(document.number, number), document.file, chunk))
+            first_blocks.append(max(0, bisect_right(starts, chunk.first_line) - 1))
+            last_blocks.append(max(0, bisect_right(starts, chunk.last_line) - 1))
     return pa.table(
         {
             "chunk": pa.array([key for key, _, _ in found], pa.uint64()),
@@ -241,6 +238,8 @@ def _chunks(documents: Sequence[Document], lengths: Sequence[tuple[int, ...]]) -
             "parts": pa.array([min(chunk.parts, 65_535) for _, _, chunk in found], pa.uint16()),
             "text_hash": pa.array([chunk.text_hash for _, _, chunk in found], HASH),
             "lengths": pa.array([list(sizes) for sizes in lengths], pa.list_(pa.uint32())),
+            "first_block": pa.array(first_blocks, pa.uint32()),
+            "last_block": pa.array(last_blocks, pa.uint32()),
         }
     )
 
@@ -249,13 +248,11 @@ def _symbols(documents: Sequence[Document]) -> pa.Table:
     found = []
     for document in documents:
         chunks = document.file.chunks[:MOST_CHUNKS]
+        starts = [chunk.first_line for chunk in chunks]
         for symbol in document.file.symbols:
             # Its chunk is the one that begins it; where parts overlap, the last.
-            number = max(
-                (n for n, chunk in enumerate(chunks) if chunk.first_line <= symbol.first_line <= chunk.last_line),
-                default=-1,
-            )
-            if number >= 0:
+            number = bisect_right(starts, symbol.first_line) - 1
+            if number >= 0 and symbol.first_line <= chunks[number].last_line:
                 found.append((chunk_of(document.number, number), symbol))
     return pa.table(
         {

@@ -44,6 +44,7 @@ class Table:
     shard: str
     version: str = ""
     granularity: int = 8_192
+    compressed: int = 65_536  # bytes of a column that are compressed together, at least
 
 
 TABLES = (
@@ -80,16 +81,18 @@ TABLES = (
         f" folded String CODEC(ZSTD(1)), INDEX grams {FOLDED} TYPE text(tokenizer = {GRAMS})",
         "(content, number)",
         "cityHash64(content)",
-        granularity=8,
+        granularity=2,
+        compressed=16_384,
     ),
     Table(
         "chunks",
         "chunk UInt64, content FixedString(16), path String, language LowCardinality(String),"
         " file_language LowCardinality(String), flags UInt8, kind LowCardinality(String), symbol String, container String,"
-        " first_line UInt32, last_line UInt32, part UInt16, parts UInt16, text_hash FixedString(16), lengths Array(UInt32)",
+        " first_line UInt32, last_line UInt32, part UInt16, parts UInt16, text_hash FixedString(16), lengths Array(UInt32),"
+        " first_block UInt32, last_block UInt32",
         "chunk",
         "bitShiftRight(chunk, 15)",
-        granularity=128,
+        granularity=32,
     ),
     Table(
         "symbols",
@@ -104,6 +107,7 @@ TABLES = (
         "word UInt64, chunk UInt64 CODEC(Delta, ZSTD(1)), times UInt8, length UInt8",
         "(word, chunk)",
         "bitShiftRight(chunk, 15)",
+        granularity=1_024,
     ),
     Table("words", "word UInt64, field UInt8, text String", "(field, text)", "word"),
     Table(
@@ -124,16 +128,17 @@ def vectors_table(name: str, dimension: int) -> Table:
     return Table(
         name,
         "chunk UInt64, vector Array(BFloat16) CODEC(NONE),"
-        f" INDEX near vector TYPE vector_similarity('hnsw', 'cosineDistance', {dimension:d}, 'i8', 16, 64)",
+        f" INDEX near vector TYPE vector_similarity('hnsw', 'cosineDistance', {dimension:d}, 'i8', 16, 32)",
         "chunk",
         "bitShiftRight(chunk, 15)",
         granularity=64,
+        compressed=16_384,
     )
 
 
 def create_statements(table: Table, database: str, cluster: str) -> list[str]:
     """What makes a table: one statement, or with a cluster two (the replicated part of each node, and the one spread over all)."""
-    settings = f"index_granularity = {table.granularity:d}"
+    settings = f"index_granularity = {table.granularity:d}, min_compress_block_size = {table.compressed:d}"
     version = table.version
     if not cluster:
         return [

@@ -59,9 +59,7 @@ class Files:
             content, language = found
             first = max(0, line - height // 3)
             before = CONTEXT_LINES if is_coloured else 0
-            blocks = blocks_of_lines(
-                self._connection, {content: (max(0, first - before), first + height)}, LIMITS, None
-            ).get(content, [])
+            blocks = blocks_of_lines(self._connection, content, max(0, first - before), first + height, LIMITS)
             total = self._total_lines(content)
         except MgrepError as error:
             return Preview(shown, notice=str(error))
@@ -153,9 +151,7 @@ class Files:
         found = self.content_of(state, path)
         if found is None:
             raise MgrepError("The published commit has no such file.")
-        start, lines = lines_of(
-            blocks_of_lines(self._connection, {found[0]: (first_line, last_line)}, LIMITS, None).get(found[0], [])
-        )
+        start, lines = lines_of(blocks_of_lines(self._connection, found[0], first_line, last_line, LIMITS))
         return "\n".join(_decoded(line) for line in lines[first_line - start : last_line - start + 1])
 
     def copy_of(self, published: Published, path: bytes, folder: Path) -> Path:

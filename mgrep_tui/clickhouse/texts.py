@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from mgrep_tui.clickhouse.bound import Bound
-from mgrep_tui.clickhouse.connection import Connection, Limits
+from mgrep_tui.clickhouse.connection import Connection, Limits, rows
 from mgrep_tui.corpus.decode import split_lines
 from mgrep_tui.index.rows import ChunkRow
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.search.semantic_text import LINE_CHARS, ChunkText
 
 FIRST = 24
-AT_ONCE = 64
+AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where the text of a chunk is: its content, and the blocks of it that hold the chunk's lines."""
+
+    content: bytes
+    first_block: int
+    last_block: int
 
 
 class ChunkTexts:
@@ -23,78 +33,89 @@ class ChunkTexts:
         connection: Connection,
         limits: Limits,
         order: Sequence[ChunkRow],
-        contents: Mapping[int, bytes],
+        places: Mapping[int, Where],
         cancel: CancelToken,
     ) -> None:
-        """`contents` names the content of each chunk by its id."""
+        """`places` has every chunk by its id."""
         self._connection = connection
         self._limits = limits
         self._order = list(order)
-        self._contents = contents
+        self._places = places
         self._cancel = cancel
-        self._place = 0
+        self._next = 0
         self._found: dict[int, ChunkText | None] = {}
 
     def read(self, row: ChunkRow) -> ChunkText | None:
         """The chunk's lines; None when the engine has not all of them."""
         if row.chunk_id not in self._found:
-            size = AT_ONCE if self._place else FIRST
-            some = self._order[self._place : self._place + size]
-            self._place += len(some)
+            size = AT_ONCE if self._next else FIRST
+            some = self._order[self._next : self._next + size]
+            self._next += len(some)
             if all(other.chunk_id != row.chunk_id for other in some):
                 some.append(row)
             self._fetch([other for other in some if other.chunk_id not in self._found])
         return self._found.get(row.chunk_id)
 
     def _fetch(self, some: Sequence[ChunkRow]) -> None:
-        wanted: dict[bytes, list[ChunkRow]] = {}
-        for row in some:
-            wanted.setdefault(self._contents[row.chunk_id], []).append(row)
-        blocks = blocks_of_lines(
+        places = [self._places[row.chunk_id] for row in some]
+        blocks = fetch_blocks(
             self._connection,
-            {
-                content: (min(row.first_line for row in own), max(row.last_line for row in own))
-                for content, own in wanted.items()
-            },
+            {(place.content, number) for place in places for number in range(place.first_block, place.last_block + 1)},
             self._limits,
             self._cancel,
         )
-        for content, own in wanted.items():
-            first, lines = lines_of(blocks.get(content, ()))
-            for row in own:
-                part = lines[row.first_line - first : row.last_line - first + 1] if row.first_line >= first else []
-                is_whole = len(part) == row.last_line - row.first_line + 1
-                self._found[row.chunk_id] = (
-                    ChunkText(tuple(line.decode("utf-8", "replace")[:LINE_CHARS] for line in part))
-                    if is_whole
-                    else None
-                )
+        for row, place in zip(some, places, strict=True):
+            own = [
+                block
+                for number in range(place.first_block, place.last_block + 1)
+                if (block := blocks.get((place.content, number))) is not None
+            ]
+            first, lines = lines_of(own)
+            part = lines[row.first_line - first : row.last_line - first + 1] if row.first_line >= first else []
+            is_whole = len(part) == row.last_line - row.first_line + 1
+            self._found[row.chunk_id] = (
+                ChunkText(tuple(line.decode("utf-8", "replace")[:LINE_CHARS] for line in part)) if is_whole else None
+            )
 
 
-def blocks_of_lines(
-    connection: Connection, wanted: Mapping[bytes, tuple[int, int]], limits: Limits, cancel: CancelToken | None
-) -> dict[bytes, list[tuple[int, bytes]]]:
-    """The blocks of contents that hold these lines (0-based, inclusive), as (first line, text), in order. Raises `EngineError`."""
+def fetch_blocks(
+    connection: Connection, wanted: Collection[tuple[bytes, int]], limits: Limits, cancel: CancelToken | None
+) -> dict[tuple[bytes, int], tuple[int, bytes]]:
+    """First line and text of blocks, by content and number. Raises `EngineError`."""
     if not wanted:
         return {}
     bound = Bound()
-    contents = list(wanted)
-    hexed = bound.texts([content.hex() for content in contents])
-    firsts = bound.add([wanted[content][0] for content in contents], "Array(UInt32)")
-    lasts = bound.add([wanted[content][1] for content in contents], "Array(UInt32)")
-    place = f"indexOf({hexed}, lower(hex(content)))"
+    contents = bound.texts([content.hex() for content, _ in wanted])
+    numbers = bound.add([number for _, number in wanted], "Array(UInt32)")
+    pairs = f"(SELECT toFixedString(unhex(pair.1), 16), pair.2 FROM (SELECT arrayJoin(arrayZip({contents}, {numbers})) AS pair))"
     statement = (
-        f"SELECT content, number, first_line, text FROM {connection.database}.blocks"
-        f" WHERE content IN {bound.hashes(contents)} AND first_line <= arrayElement({lasts}, {place})"
-        f" AND first_line + countSubstrings(text, '\\n') >= arrayElement({firsts}, {place})"
-        " ORDER BY content, number LIMIT 1 BY content, number"
+        f"SELECT content, number, first_line, text FROM {connection.database}.blocks WHERE (content, number) IN {pairs}"
     )
-    found: dict[bytes, list[tuple[int, bytes]]] = {}
+    found: dict[tuple[bytes, int], tuple[int, bytes]] = {}
     for batch in connection.batches(statement, bound.values, limits=limits, cancel=cancel):
         columns = [column.to_pylist() for column in batch.columns]
-        for content, _, first_line, text in zip(*columns, strict=True):
-            found.setdefault(content, []).append((first_line, text))
+        for content, number, first_line, text in zip(*columns, strict=True):
+            found[content, number] = first_line, text
     return found
+
+
+def blocks_of_lines(
+    connection: Connection, content: bytes, first: int, last: int, limits: Limits
+) -> list[tuple[int, bytes]]:
+    """The blocks of a content that hold these lines (0-based, inclusive), as (first line, text), in order. Raises `EngineError`."""
+    bound = Bound()
+    hashed = bound.hashes([content])
+    statement = (
+        f"SELECT number, first_line FROM {connection.database}.blocks WHERE content IN {hashed}"
+        f" AND first_line <= {last:d} ORDER BY number DESC LIMIT 1 BY number"
+    )
+    numbers = []
+    for number, first_line in rows(connection.batches(statement, bound.values, limits=limits)):
+        numbers.append(number)
+        if first_line <= first:
+            break
+    blocks = fetch_blocks(connection, {(content, number) for number in numbers}, limits, None)
+    return [blocks[content, number] for number in sorted(numbers) if (content, number) in blocks]
 
 
 def lines_of(blocks: Sequence[tuple[int, bytes]]) -> tuple[int, list[bytes]]:

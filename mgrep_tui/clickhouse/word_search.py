@@ -22,7 +22,7 @@ from mgrep_tui.search.semantic_candidates import BODY, NAMING
 
 TOTALS_S = 60.0
 """How long the number of chunks and the lengths of fields are believed: they move slowly, and only weigh."""
-MOST_POSTINGS = 1_500_000
+MOST_POSTINGS = 600_000
 CHOSEN = 3_000
 MOST_VARIANTS = 50  # words that one misspelt word may stand for
 
@@ -231,31 +231,28 @@ class WordSearch:
     ) -> list[tuple[int, float, float, float]]:
         """Chunk and its three scores, the best by `order` first."""
         bound = Bound()
-        keys = list(weights)
-        words_of = bound.numbers(keys)
+        keys = bound.numbers(list(weights))
+        places = bound.numbers(list(range(1, len(weights) + 1)))
 
-        def by_word(values: list[float]) -> str:
-            return f"transform(word, {words_of}, {bound.add(values, 'Array(Float32)')}, toFloat32(0))"
+        def by_word(name: str) -> str:
+            values = [float(getattr(weight, name)) for weight in weights.values()]
+            return f"arrayElement({bound.add(values, 'Array(Float32)')}, place)"
 
-        tests = [f"word IN {words_of}"]
+        tests = [f"word IN {keys}"]
         if chosen is not None:
             tests.append(f"chunk IN {bound.numbers(chosen)}")
         elif not allowed.is_everything:
             tests.append(allowed.sql(bound))
         lengths = bound.add([float(value) for value in LENGTHS], "Array(Float32)")
-        least = K1 * (1.0 - B)
-        slopes = by_word([weight.slope for weight in weights.values()])
+        part = f"{K1 + 1.0:.3f} * times / (times + {K1 * (1.0 - B):.6f} + {by_word('slope')} * arrayElement({lengths}, length + 1))"
         if any(weight.is_flat for weight in weights.values()):
-            flat = by_word([float(weight.is_flat) for weight in weights.values()])
-            part = f"if({flat} > 0, 1, {K1 + 1.0:.3f} * times / (times + {least:.6f} + {slopes} * arrayElement({lengths}, length + 1)))"
-        else:
-            part = f"{K1 + 1.0:.3f} * times / (times + {least:.6f} + {slopes} * arrayElement({lengths}, length + 1))"
+            part = f"if({by_word('is_flat')} > 0, 1, {part})"
         sums = ", ".join(
-            f"sum(part * {by_word([getattr(weight, name) for weight in weights.values()])}) AS {short}"
+            f"sum(part * {by_word(name)}) AS {short}"
             for name, short in (("words", "w"), ("body", "b"), ("naming", "n"))
         )
         statement = (
-            f"SELECT chunk, {sums} FROM (SELECT word, chunk, {part} AS part"
+            f"SELECT chunk, {sums} FROM (SELECT transform(word, {keys}, {places}, 0) AS place, chunk, {part} AS part"
             f" FROM {self._connection.database}.postings WHERE {' AND '.join(tests)})"
             f" GROUP BY chunk ORDER BY {order} DESC, chunk LIMIT {count:d}"
         )

@@ -24,6 +24,7 @@ FIELD_NUMBER = {name: number for number, name in enumerate(FIELDS)}
 K1 = 1.2
 B = 0.75
 MOST_TIMES = 255
+MOST_KEYS = 1_000_000  # words of a field that are remembered
 
 
 def _lengths() -> list[int]:
@@ -54,43 +55,66 @@ def _code(count: int) -> int:
     return _CODES[count] if count < len(_CODES) else length_code(count)
 
 
-@lru_cache(maxsize=1_000_000)
+@lru_cache(maxsize=100_000)
 def _key(field: int, text: str) -> int:
     return word_of(field, text)
+
+
+class _Keys(dict[str, int]):
+    """The numbers of a field's words; a word that was not met before is noted."""
+
+    def __init__(self, field: int) -> None:
+        super().__init__()
+        self._field = field
+        self.fresh: list[tuple[int, int, str]] = []
+
+    def __missing__(self, text: str) -> int:
+        key = self[text] = word_of(self._field, text)
+        self.fresh.append((key, self._field, text))
+        return key
+
+
+class Postings:
+    """The words of many chunks, as columns."""
+
+    def __init__(self) -> None:
+        self.words: list[int] = []
+        self.times: list[int] = []
+        self.lengths: list[int] = []  # of the field, one for every `counts`
+        self.counts: list[int] = []  # words of each field of each chunk
+        self.sizes: list[tuple[int, ...]] = []  # how many words each field of each chunk has
 
 
 class Wording:
     """Turns chunks into postings, and collects the words that it has not met before. Not for two threads at once."""
 
     def __init__(self) -> None:
-        self._met: set[int] = set()
-        self.fresh: list[tuple[int, int, str]] = []  # key, field, text
+        self._keys = [_Keys(field) for field in range(len(FIELDS))]
 
-    def postings(self, path: bytes, chunk: NewChunk) -> tuple[list[tuple[int, int, int]], tuple[int, ...]]:
-        """(word, times, length) of every word of a chunk, and how many words each field has."""
-        name = f"{chunk.text}\n{chunk.symbol} {chunk.container}"
+    def add(self, postings: Postings, path: bytes, chunk: NewChunk) -> None:
+        """Add the words of a chunk, field after field. The innermost loop of a push: written for few calls."""
         fields = (
             words.stems(chunk.text),
             words.stems(chunk.symbol) if chunk.symbol else (),
             words.stems(chunk.container) if chunk.container else (),
             words.stems(display_path(path)),
-            words.names(name),
+            words.names(f"{chunk.text}\n{chunk.symbol} {chunk.container}"),
         )
-        found = []
-        for field, texts in enumerate(fields):
-            if not texts:
-                continue
-            length = _code(len(texts))
-            for text, times in Counter(texts).items():
-                key = _key(field, text)
-                if key not in self._met:
-                    self._met.add(key)
-                    self.fresh.append((key, field, text))
-                found.append((key, times if times < MOST_TIMES else MOST_TIMES, length))
-        return found, tuple(map(len, fields))
+        for keys, texts in zip(self._keys, fields, strict=True):
+            counted = Counter(texts)
+            postings.words.extend(map(keys.__getitem__, counted))
+            postings.times.extend(counted.values())
+            postings.lengths.append(_code(len(texts)))
+            postings.counts.append(len(counted))
+        postings.sizes.append(tuple(map(len, fields)))
 
     def take_fresh(self) -> list[tuple[int, int, str]]:
-        fresh, self.fresh = self.fresh, []
+        """The words that were met for the first time since the last call: number, field and text."""
+        fresh = [one for keys in self._keys for one in keys.fresh]
+        for keys in self._keys:
+            keys.fresh = []
+            if len(keys) > MOST_KEYS:
+                keys.clear()
         return fresh
 
 
