@@ -14,7 +14,8 @@ _UTF16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _UTF32_LE_MARK = b"\xff\xfe\x00\x00"
 # Formats of which some files have no NUL at all: documents, archives, images, sounds, fonts.
 _BINARY_STARTS = (
-    *(b"%PDF-", b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"Rar!\x1a", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ"),
+    *(b"!<arch>\n", b"%PDF-"),
+    *(b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"Rar!\x1a", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ"),
     *(b"\x89PNG\r\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"OggS", b"ID3", b"wOFF", b"wOF2", b"PAR1"),
 )
 _TAR_MARK = slice(257, 262)

@@ -176,8 +176,14 @@ def test_canonical_bytes(data: bytes, canonical: bytes, shift: int, is_raw: bool
         "no mark".encode("utf-16-le") * 10,
         b"\xff\xfe\x00\x00" + "four bytes".encode("utf-32-le"),
         b"text first\n" * 2000 + bytes(range(256)) * 100,
+        bytes(20_000),
+        b"name.txt" + bytes(249) + b"ustar  \0" + bytes(247) + b"text in a tar\n" * 300,
+        b"BZh91AY&SY\xe9\x01\x1d\x05\x9a",
+        b"!<arch>\n/               0           0     0     0       8         `\n" + bytes(8),
     ],
-    ids=str.split("elf archive bytecode png jpeg zip gzip pdf utf16-unmarked utf32 text-then-binary"),
+    ids=str.split(
+        "elf archive bytecode png jpeg zip gzip pdf utf16-unmarked utf32 text-then-binary nothing-but-nuls tar bzip2 empty-archive"
+    ),
 )
 def test_binary_files_are_told_from_text(data: bytes) -> None:
     """G3: object files, archives, byte code, images."""
@@ -193,8 +199,12 @@ def test_binary_files_are_told_from_text(data: bytes) -> None:
         "日本語のテキスト\n".encode("shift-jis") * 50,
         "текст\n".encode("koi8-r") * 50,
         b"a\x00b",
+        b"log before the crash\n" * 300 + bytes(4096) + b"log after it\n" * 300,
+        bytes(1_000_000) + b"an open log was truncated\n" * 300,
+        b"GIF89a is the signature of such files.\n",
+        b"BZh and ID3 are others.\n",
     ],
-    ids=str.split("colours nul-separated one-nul shift-jis koi8 tiny"),
+    ids=str.split("colours nul-separated one-nul shift-jis koi8 tiny hole-in-a-log hole-first gif-prose bzip2-prose"),
 )
 def test_text_with_strange_bytes_stays_text(data: bytes) -> None:
     """G1: never silently nothing."""
