@@ -42,7 +42,7 @@ def load(rules: Rules) -> tuple[Language, Query]:
     try:
         return language, Query(language, rules.query)
     except Exception as error:  # QueryError, and whatever else a user's file may provoke
-        raise ParseRefused(f"query does not fit the grammar: {error}") from error
+        raise ParseRefused(f"the query file of {rules.language} does not fit its grammar: {error}") from error
 
 
 def parse(buffer: bytes, rules: Rules, timeout_s: float) -> Tree:

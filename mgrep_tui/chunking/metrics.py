@@ -60,7 +60,7 @@ class ChunkingMetrics:
         return (
             ("files chunked", f"{self.files:,}"),
             ("by syntax", f"{self.parsed_files:,} ({self.by_grammar_share:.1%} of those with a grammar)"),
-            ("fallen back to lines", f"{self.fallen_files:,}"),
+            ("fallen back to lines", f"{self.fallen_files:,} ({self.fallback_share:.1%})"),
             ("reasons", fallbacks),
             ("chunks", f"{self.chunks:,}"),
             ("chunks a file", f"{self.chunks_per_file:.1f}"),

@@ -290,7 +290,7 @@ def test_a_users_query_file_for_a_new_language(tmp_path: Path) -> None:
 def test_a_broken_users_query_file_falls_back_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "python.scm").write_text("(no_such_node) @function\n")
     result = chunk_file(b"a.py", b"def a(): pass\n", "python", SETTINGS, tmp_path)
-    assert result.fallback.startswith("query does not fit the grammar")
+    assert result.fallback.startswith("the query file of python does not fit its grammar")
     (tmp_path / "go.scm").write_text(";; inherits: nothing_there\n")
     assert chunk_file(b"a.go", b"package a\n", "go", SETTINGS, tmp_path).fallback.startswith("query file unusable")
 
