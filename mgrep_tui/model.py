@@ -8,10 +8,13 @@ through `text.sanitize` first.
 from __future__ import annotations
 
 import enum
+import itertools
+import operator
 import os
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, overload
 
 
 class Mode(enum.StrEnum):
@@ -135,6 +138,103 @@ class Hit:
     part: int = 1
     parts: int = 1
     copies: int = 0  # near-duplicates folded into this hit
+
+
+class FileHits(Protocol):
+    """The hits of one file, in the order in which they are shown."""
+
+    @property
+    def path(self) -> bytes: ...
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+
+    def hit(self, number: int) -> Hit:
+        """Make one of them."""
+
+    def part(self, start: int, stop: int) -> FileHits:
+        """Some of them."""
+
+
+class Hits(Sequence[Hit]):
+    """The hits of some files, in order, each made when it is asked for: a search finds more than anybody looks at. Any thread."""
+
+    __slots__ = ("_files", "_starts")
+
+    def __init__(self, files: Sequence[FileHits]) -> None:
+        self._files = files
+        self._starts = [0, *itertools.accumulate([file.size for file in files])]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Hits: ...
+
+    def __getitem__(self, index: int | slice) -> Hit | Hits:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                raise ValueError("hits are taken one after the other")
+            return self._part(start, max(start, stop))
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index %= len(self)
+        at = bisect_right(self._starts, index) - 1
+        return self._files[at].hit(index - self._starts[at])
+
+    def _part(self, start: int, stop: int) -> Hits:
+        if start == 0 and stop == len(self):
+            return self
+        files = []
+        for at in range(max(0, bisect_right(self._starts, start) - 1), len(self._files)):
+            first = self._starts[at]
+            if first >= stop:
+                break
+            files.append(self._files[at].part(max(0, start - first), min(self._files[at].size, stop - first)))
+        return Hits(files)
+
+    def __iter__(self) -> Iterator[Hit]:
+        for file in self._files:
+            for number in range(file.size):
+                yield file.hit(number)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Sequence)
+            and len(self) == len(other)
+            and all(a == b for a, b in zip(self, other, strict=True))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def files(self) -> Iterator[tuple[bytes, int]]:
+        """The path and the number of hits of each file, in order."""
+        for file in self._files:
+            yield file.path, file.size
+
+    @staticmethod
+    def joined(parts: Sequence[Sequence[Hit]]) -> Sequence[Hit]:
+        """All of these, one after the other; none is made for it, if all parts are of this class."""
+        if len(parts) == 1:
+            return parts[0]
+        lazy = [part for part in parts if isinstance(part, Hits)]
+        if len(lazy) == len(parts):
+            return Hits([file for part in lazy for file in part._files])
+        return [hit for part in parts for hit in part]
+
+
+def files_of(hits: Sequence[Hit]) -> Iterator[tuple[bytes, int]]:
+    """The path of each file and how many of its hits come next to each other, in order."""
+    if isinstance(hits, Hits):
+        yield from hits.files()
+        return
+    for path, own in itertools.groupby(hits, operator.attrgetter("path")):
+        yield path, sum(1 for _ in own)
 
 
 @dataclass(frozen=True, slots=True)

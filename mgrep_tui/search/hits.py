@@ -6,10 +6,8 @@ one process to another, and whoever asks for a hit has it made then.
 
 from __future__ import annotations
 
-import itertools
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from mgrep_tui.model import Hit, Signal, Span
 from mgrep_tui.search.buffers import Buffer, LineMatch
@@ -62,6 +60,15 @@ class FileGroup(NamedTuple):
     rows: Sequence[Row]
     rank: FileRank | None = None
 
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def part(self, start: int, stop: int) -> FileGroup:
+        """Some of the rows."""
+        return self._replace(rows=self.rows[start:stop])
+
     def hit(self, number: int) -> Hit:
         """The hit of a row."""
         line, text, places, rank_number, *rest = self.rows[number]
@@ -84,44 +91,6 @@ class FileGroup(NamedTuple):
             signals=signals,
             text_offset=offset,
         )
-
-
-class Hits(Sequence[Hit]):
-    """The hits of some files, in order; each is made when it is asked for. Reading is free for any thread."""
-
-    __slots__ = ("_groups", "_starts")
-
-    def __init__(self, groups: Sequence[FileGroup]) -> None:
-        self._groups = groups
-        self._starts = [0, *itertools.accumulate([len(group.rows) for group in groups])]
-
-    def __len__(self) -> int:
-        return self._starts[-1]
-
-    @overload
-    def __getitem__(self, index: int) -> Hit: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Hit]: ...
-
-    def __getitem__(self, index: int | slice) -> Hit | list[Hit]:
-        if isinstance(index, slice):
-            return [self[number] for number in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(index)
-        index %= len(self)
-        at = bisect_right(self._starts, index) - 1
-        return self._groups[at].hit(index - self._starts[at])
-
-    def __iter__(self) -> Iterator[Hit]:
-        for group in self._groups:
-            for number in range(len(group.rows)):
-                yield group.hit(number)
-
-    def files(self) -> Iterator[tuple[bytes, int]]:
-        """The path and the number of hits of each file, in order."""
-        for group in self._groups:
-            yield group.path, len(group.rows)
 
 
 def _window(

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Outcome, Progress, Sink
+from mgrep_tui.model import Hits, Outcome, Progress, Sink
 from mgrep_tui.ngram.snapshot import Candidate, Candidates
 from mgrep_tui.search.backtracking import BacktrackingMatcher
-from mgrep_tui.search.hits import FileGroup, Hits
+from mgrep_tui.search.hits import FileGroup
 from mgrep_tui.search.matcher import Matcher
 from mgrep_tui.search.query import Query
 from mgrep_tui.search.rank import best_first, by_path

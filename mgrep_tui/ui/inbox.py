@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mgrep_tui.errors import MgrepError
-from mgrep_tui.model import Hit, Outcome, Progress
+from mgrep_tui.model import Hit, Hits, Outcome, Progress
 
 # So many hits are taken over in one go: 20,000 rows take about 10 ms, so that a key never waits longer.
 TAKEN_AT_ONCE = 8_192
@@ -32,7 +32,7 @@ class Inbox:
         self._wake = wake
         self._lock = threading.Lock()
         self._is_woken = False
-        self._hits: list[Hit] = []
+        self._waiting: list[Sequence[Hit]] = []
         self._is_anew = False
         self._progress: Progress | None = None
         self._is_done = False
@@ -43,12 +43,12 @@ class Inbox:
 
     def batch(self, hits: Sequence[Hit]) -> None:
         with self._lock:
-            self._hits.extend(hits)
+            self._waiting.append(hits)
         self._call()
 
     def replace(self, hits: Sequence[Hit]) -> None:
         with self._lock:
-            self._hits = list(hits)
+            self._waiting = [hits]
             self._is_anew = True
         self._call()
 
@@ -74,8 +74,8 @@ class Inbox:
     def take(self) -> Taken:
         """What came, at most `TAKEN_AT_ONCE` hits; when more are left, `wake` is called again at once."""
         with self._lock:
-            hits, self._hits = self._hits[:TAKEN_AT_ONCE], self._hits[TAKEN_AT_ONCE:]
-            has_more = bool(self._hits)
+            hits = self._taken()
+            has_more = bool(self._waiting)
             taken = Taken(
                 hits,
                 self._is_anew,
@@ -90,3 +90,16 @@ class Inbox:
         if has_more:
             self._wake()
         return taken
+
+    def _taken(self) -> Sequence[Hit]:
+        """What comes next, as it came: hits that nobody has looked at are not made here either."""
+        taken: list[Sequence[Hit]] = []
+        left = TAKEN_AT_ONCE
+        while self._waiting and left > 0:
+            hits = self._waiting.pop(0)
+            if len(hits) > left:
+                self._waiting.insert(0, hits[left:])
+                hits = hits[:left]
+            left -= len(hits)
+            taken.append(hits)
+        return Hits.joined(taken)

@@ -7,10 +7,12 @@ second. The cursor stands on hits only.
 from __future__ import annotations
 
 import enum
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
-from mgrep_tui.model import Hit, Mode
+from mgrep_tui.model import Hit, Mode, files_of
 
 
 class RowKind(enum.Enum):
@@ -35,13 +37,55 @@ def key_of(hit: Hit) -> HitKey:
     return (hit.path, hit.line, hit.column)
 
 
+class KeptHits(Sequence[Hit]):
+    """Hits by number, of all batches. Each is made when it is first looked at, and stays."""
+
+    def __init__(self) -> None:
+        self._batches: list[Sequence[Hit]] = []
+        self._starts: list[int] = []
+        self._length = 0
+        self._made: dict[int, Hit] = {}
+
+    def add(self, hits: Sequence[Hit]) -> None:
+        if hits:
+            self._batches.append(hits)
+            self._starts.append(self._length)
+            self._length += len(hits)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Hit]: ...
+
+    def __getitem__(self, index: int | slice) -> Hit | list[Hit]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(self._length))]
+        number = index + self._length if index < 0 else index
+        made = self._made.get(number)
+        if made is None:
+            if not 0 <= number < self._length:
+                raise IndexError(index)
+            at = bisect_right(self._starts, number) - 1
+            made = self._made[number] = self._batches[at][number - self._starts[at]]
+        return made
+
+
 class Results:
     """The hits of one epoch. Not thread-safe: the screen's thread only."""
 
     def __init__(self, mode: Mode = Mode.SEMANTIC, epoch: int = 0) -> None:
         self.mode = mode
         self.epoch = epoch
-        self.hits: list[Hit] = []
+        self.hits = KeptHits()
         self.groups: list[Group] = []
         self._group_at: dict[bytes, int] = {}
         # A row is ~group for a heading, else hit * 2 + (1 for the second line).
@@ -62,23 +106,28 @@ class Results:
         return len(self.hits)
 
     def extend(self, hits: Sequence[Hit]) -> bool:
-        """Add hits behind; a file that is there already gets them at its end. True when rows before the end have moved."""
+        """Add hits behind; a file that is there already gets them at its end. True when rows before the end have moved.
+
+        None of the hits is made for it (see `model.Hits`).
+        """
         has_moved = False
-        for hit in hits:
-            number = len(self.hits)
-            self.hits.append(hit)
-            at = self._group_at.get(hit.path)
+        number = len(self.hits)
+        self.hits.add(hits)
+        for path, count in files_of(hits):
+            at = self._group_at.get(path)
             if at is None:
                 at = len(self.groups)
-                self._group_at[hit.path] = at
-                self.groups.append(Group(hit.path))
+                self._group_at[path] = at
+                self.groups.append(Group(path))
                 if not has_moved:
                     self._rows.append(~at)
-            self.groups[at].hits.append(number)
             if at != len(self.groups) - 1:
                 has_moved = True
+            self.groups[at].hits.extend(range(number, number + count))
             if not has_moved:
-                self._place(number)
+                for own in range(number, number + count):
+                    self._place(own)
+            number += count
         if has_moved:
             self._lay_out()
         return has_moved

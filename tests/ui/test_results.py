@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mgrep_tui.model import Hit, Mode
+from mgrep_tui.model import Hit, Hits, Mode
+from mgrep_tui.ui.inbox import Inbox
 from mgrep_tui.ui.results import Results, RowKind, key_of
 
 
@@ -96,3 +99,38 @@ def test_moving_back_over_files_goes_to_the_first_hit_of_the_file_first() -> Non
     assert results.file_moved(3, -1) == 2
     assert results.file_moved(2, -1) == 0
     assert results.file_moved(0, 1) == 2
+
+
+def test_hits_that_nobody_looks_at_are_not_made() -> None:
+    """20,000 lines that match are 20,000 rows, and a screen full of hits."""
+    made: list[tuple[bytes, int]] = []
+
+    @dataclass(frozen=True)
+    class File:
+        path: bytes
+        size: int
+        first: int = 0
+
+        def hit(self, number: int) -> Hit:
+            made.append((self.path, self.first + number))
+            return Hit(self.path, self.first + number, 0, "text")
+
+        def part(self, start: int, stop: int) -> File:
+            return File(self.path, stop - start, self.first + start)
+
+    inbox = Inbox(lambda: None)
+    inbox.batch(Hits([File(b"%05d" % number, 3) for number in range(3_000)]))
+    inbox.batch(Hits([File(b"last", 1_000)]))
+    results = Results(Mode.REGEX)
+    for expected in (8_192, 1_808, 0):
+        taken = inbox.take()
+        assert len(taken.hits) == expected
+        results.extend(taken.hits)
+    assert len(results) == 10_000
+    assert results.row_count == 10_000 + 3_001
+    assert not made
+    assert results.hits[9_999] == Hit(b"last", 999, 0, "text")
+    assert results.hits[8_192] == Hit(b"02730", 2, 0, "text")
+    assert results.hits[8_192] is results.hits[8_192]
+    assert len(made) == 2
+    assert len(results.hits_of(b"02730")) == 3
