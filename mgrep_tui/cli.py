@@ -6,6 +6,7 @@ Exit status: 0 found or done, 1 nothing found, 2 an error, 130 interrupted (as g
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import logging
 import os
@@ -18,6 +19,7 @@ from mgrep_tui import __version__
 from mgrep_tui.errors import MgrepError
 
 FOUND, NONE, ERROR, INTERRUPTED = 0, 1, 2, 130
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 COMMANDS = {
     "search": "print the hits of a query",
@@ -25,14 +27,17 @@ COMMANDS = {
     "status": "print the state of the index",
     "why": "say whether a file is searched, and what decides",
     "clean": "remove the index of a tree",
+    "push": "publish commits to a shared engine",
     "repos": "list, refresh or remove the repositories that were opened by their address",
 }
+ENGINE_HELP = "a folder, or http(s)://host:port/database"
 PLACES_HELP = "folders, repositories (github:owner/name[@ref], https://…, git@host:…, file://…) and @workspaces"
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run and exit; the process ends here, at once, whatever threads are left."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding gets escapes, not a fault
@@ -47,7 +52,10 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     except MgrepError as error:
         _complain(str(error))
         status = ERROR
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            _complain(f"The output cannot be written: {error.strerror}.")
+            _leave(ERROR)
         # The last line of defence: the log has the traceback, the person gets a sentence.
         logging.getLogger(__name__).exception("the program ended by a fault")
         _complain("The program met a fault of its own and had to stop. The log has the details.")
@@ -55,12 +63,26 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     _leave(status)
 
 
+def _open_closed_streams() -> None:
+    """What was started with a closed stream (`>&-`) gets one that leads nowhere: else it is None, and the next file that is opened
+    becomes it."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8"))
+
+
 def _leave(status: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):
-            status = status or ERROR
+        except (OSError, ValueError) as error:
+            if stream is sys.stdout and status != ERROR and isinstance(error, OSError) and error.errno in _FULL:
+                _complain(f"The output cannot be written: {error.strerror}.")
+            status = ERROR
     # Interpreter teardown takes a quarter of a second with our libraries loaded, and everything of ours is closed by now.
     os._exit(status)
 
@@ -83,10 +105,18 @@ def run(words: list[str]) -> int:
 def _run_command(name: str, words: list[str]) -> int:
     if name == "search":
         arguments = _search_arguments(words)
+        if arguments.engine is not None:
+            from mgrep_tui.commands.engine import search as search_engine
+
+            return search_engine(arguments)
         from mgrep_tui.commands.search import search
 
         return search(arguments)
     arguments = _command_parser(name).parse_args(words)
+    if name == "push" or (name == "status" and arguments.engine is not None):
+        from mgrep_tui.commands import engine
+
+        return engine.push(arguments) if name == "push" else engine.status(arguments)
     if name == "repos":
         from mgrep_tui.commands.repos import repos
 
@@ -172,7 +202,21 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
         parser.add_argument(
             "paths", nargs="*", default=[], metavar="PLACE", help=f"{PLACES_HELP} (default: this git root)"
         )
-    if name in ("index", "status", "why", "repos"):
+    if name == "push":
+        parser.add_argument(
+            "--name", default=None, metavar="NAME", help="call the repository so (default: its remote's)"
+        )
+        parser.add_argument("--keep", type=_positive, default=None, metavar="N", help="keep N commits of each branch")
+        parser.add_argument("--remove", default=None, metavar="NAME", help="forget this repository instead")
+    if name in ("push", "status"):
+        parser.add_argument(
+            "--engine",
+            required=name == "push",
+            default=None,
+            metavar="ADDRESS",
+            help=f"the shared engine: {ENGINE_HELP}",
+        )
+    if name in ("index", "status", "why", "repos", "push"):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
     if name != "search":
         parser.add_argument("--config", default=None, metavar="FILE", help="use this configuration file")
@@ -184,6 +228,9 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", choices=("semantic", "regex"), default=None, help="how the query is read")
+    parser.add_argument(
+        "--engine", default=None, metavar="ADDRESS", help=f"search what is published on a shared engine: {ENGINE_HELP}"
+    )
     parser.add_argument("--hidden", action="store_true", help="also search files whose name starts with a dot")
     parser.add_argument("--no-ignore", action="store_true", help="also search what git ignores")
     parser.add_argument(

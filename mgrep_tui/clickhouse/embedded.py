@@ -190,15 +190,13 @@ class EmbeddedConnection:
         settings = {**limits.settings(), **ARROW_SETTINGS}
         pieces = self.pieces(sql, texts(parameters or {}), ARROW, settings, cancel)
         try:
-            first = next(pieces, b"")
-            if not first:
-                return
-            with pa.ipc.open_stream(_Stream(first, pieces)) as reader:
-                for batch in reader:
-                    if batch.num_rows:
-                        yield batch
-            for _ in pieces:  # Arrow stops at its own end; the engine's word that all is well comes after it
-                pass
+            stream = _Stream(pieces)
+            # The library writes a stream for every block of the answer, one after the other.
+            while stream.has_more():
+                with pa.ipc.open_stream(stream) as reader:
+                    for batch in reader:
+                        if batch.num_rows:
+                            yield batch
         except pa.ArrowInvalid as error:
             raise EngineError("The engine's answer broke off.") from error
         finally:
@@ -301,21 +299,25 @@ class EmbeddedConnection:
 class _Stream(io.RawIOBase):
     """The pieces of an answer as a file that Arrow reads."""
 
-    def __init__(self, first: bytes, rest: Iterator[bytes]) -> None:
-        self._left = memoryview(first)
-        self._rest = rest
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._left = memoryview(b"")
+        self._pieces = pieces
+
+    def has_more(self) -> bool:
+        """Whether there is anything left to read; waits for it."""
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return False
+            self._left = memoryview(piece)
+        return True
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
         found = []
-        while size:
-            if not self._left:
-                piece = next(self._rest, b"")
-                if not piece:
-                    break
-                self._left = memoryview(piece)
+        while size and self.has_more():
             part = self._left[:size] if size > 0 else self._left
             self._left = self._left[len(part) :]
             found.append(part)

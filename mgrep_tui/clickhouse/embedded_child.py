@@ -37,10 +37,9 @@ class _Engine:
 
     def __init__(self, folder: str, output: BinaryIO) -> None:
         # The library is half a gigabyte: in this process only.
-        from chdb.session import Session
+        from chdb import session
 
-        make: Callable[[str], Any] = Session
-        self._make = lambda: make(folder)
+        self._make: Callable[[], Any] = lambda: session.Session(folder)  # type: ignore[no-untyped-call]
         self._idle = [self._make()]
         self._lock = threading.Lock()
         self._output = output

@@ -349,6 +349,11 @@ class EngineExplorer:
         special = (("test", facts.is_test), ("generated", facts.is_generated), ("vendored", facts.is_vendored))
         return tuple(name for name in (state, *(name for name, holds in special if holds)) if name)
 
+    def repository_of(self, path: bytes) -> str:
+        heads = heads_of(self._every, None if self._base is None else self._base.state)
+        found = None if heads.is_single else heads.place_of(path)
+        return found[0].repository if found is not None else ""
+
     # --- one file, one hit
 
     def _place(self, path: bytes) -> tuple[Published, bytes]:

@@ -16,12 +16,12 @@ def remove_leftovers(connection: Connection, *, stale_us: int | None = None) -> 
     limit = stale_us if stale_us is not None else 0 if is_alone(connection) else STALE_US
     found = rows(
         connection.batches(
-            f"SELECT batch, documents FROM {database}.batches FINAL WHERE is_done = 0 AND at <= {{before:UInt64}}",
+            f"SELECT batch, is_done, documents FROM {database}.batches FINAL WHERE at <= {{before:UInt64}}",
             {"before": now_us() - limit},
             limits=WORK,
         )
     )
-    documents = sorted({int(document) for _, some in found for document in some})
+    documents = sorted({int(document) for _, is_done, some in found if not is_done for document in some})
     if documents:
         known = {
             document
@@ -38,7 +38,7 @@ def remove_leftovers(connection: Connection, *, stale_us: int | None = None) -> 
     if found:
         connection.run(
             f"DELETE FROM {delete_target('batches', connection)} WHERE batch IN {{batches:Array(UInt64)}}",
-            {"batches": [int(batch) for batch, _ in found]},
+            {"batches": [int(batch) for batch, *_ in found]},
         )
     return len(documents)
 

@@ -107,7 +107,8 @@ class _Push:
         self._queries = queries
         self._report = report
         self._model = model
-        self._writer = Writer(connection, secrets.randbits(63), model, vectors, dimension)
+        self._number = secrets.randbits(63)
+        self._writer = Writer(connection, self._number, model, vectors, dimension)
         self._batch = Batch()
         self._with_blocks: set[bytes] = set()  # contents that this push has written or is about to
         self._rows: dict[
@@ -241,6 +242,7 @@ class _Push:
                     }
                 ),
             )
+        self._check_complete(state)
         totals = rows(
             connection.batches(
                 f"SELECT sum(chunks), sum(text_bytes) FROM {connection.database}.documents FINAL WHERE document IN"
@@ -269,7 +271,25 @@ class _Push:
             ),
         )
         _introduce(connection, publication)
+        connection.run(
+            f"DELETE FROM {schema.delete_target('batches', connection)} WHERE push = {{push:UInt64}}",
+            {"push": self._number},
+        )
         return chunks
+
+    def _check_complete(self, state: int) -> None:
+        """Somebody who forgets old commits meanwhile may have taken a document that was there when we looked."""
+        connection = self._connection
+        missing = rows(
+            connection.batches(
+                f"SELECT count() FROM {connection.database}.files WHERE state = {{state:UInt64}} AND is_text = 1"
+                f" AND document NOT IN (SELECT document FROM {connection.database}.documents)",
+                {"state": state},
+                limits=WORK,
+            )
+        )
+        if missing[0][0]:
+            raise EngineError("Something was removed from the engine while this was published.", "Push once more.")
 
 
 def _text(value: str) -> pa.Array:

@@ -85,7 +85,7 @@ class Writer:
                 {
                     "batch": pa.array([number], pa.uint64()),
                     "push": pa.array([self._push], pa.uint64()),
-                    "documents": pa.array([[] if is_done else list(documents)], pa.list_(pa.uint64())),
+                    "documents": pa.array([list(documents)], pa.list_(pa.uint64())),
                     "is_done": pa.array([int(is_done)], pa.uint8()),
                     "at": pa.array([now_us()], pa.uint64()),
                 }

@@ -28,7 +28,10 @@ def open_screen(arguments: argparse.Namespace) -> int:
     _take_terminal()
     gc.set_threshold(GARBAGE_THRESHOLD)
     context = prepare(arguments, prefers_git_root=True)
-    places = tuple(place for place in context.targets.places if place.root is None or _may_index(context, place.root))
+    has_engine = arguments.engine is not None  # which indexes nothing here
+    places = tuple(
+        place for place in context.targets.places if has_engine or place.root is None or _may_index(context, place.root)
+    )
     if not places:
         return NONE
     context = with_targets(context, Targets(places, context.targets.troubles, context.targets.title))
@@ -36,7 +39,13 @@ def open_screen(arguments: argparse.Namespace) -> int:
 
     prepare_children()
     settings = context.settings
-    explorer = Explorers(context, watch=not arguments.no_watch).all()
+    explorer: Explorer
+    if has_engine:
+        from mgrep_tui.commands.engine import engine_explorer
+
+        explorer = engine_explorer(arguments, context)
+    else:
+        explorer = Explorers(context, watch=not arguments.no_watch).all()
     # Late: the arguments, the folder and the terminal are good, only now is the screen worth its import time.
     from mgrep_tui.ui.app import run
 

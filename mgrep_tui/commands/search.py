@@ -35,7 +35,7 @@ MAX_QUERIES_BYTES = 16_000_000
 
 def search(arguments: argparse.Namespace) -> int:
     """Run the command; the exit status is grep's."""
-    queries = _read_queries(Path(arguments.queries)) if arguments.queries else None
+    queries = read_queries(Path(arguments.queries)) if arguments.queries else None
     cancel = CancelToken()
     context = prepare(arguments, prefers_git_root=False)
     warn(context)
@@ -61,7 +61,8 @@ def search(arguments: argparse.Namespace) -> int:
             root.close()
 
 
-def _read_queries(path: Path) -> list[str]:
+def read_queries(path: Path) -> list[str]:
+    """One query a line. Raises `MgrepError`."""
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_QUERIES_BYTES)
