@@ -14,6 +14,7 @@ from mgrep_tui.index import ingest
 from mgrep_tui.index.ingest import Plan, Task
 from mgrep_tui.index.rows import NewFile
 from mgrep_tui.jobs.pool import ChildPool
+from mgrep_tui.jobs.turns import PARSING, Turns
 from mgrep_tui.text import languages, origin
 
 BATCH_FILES = 64
@@ -73,8 +74,13 @@ class Feeder:
         workers: int,
         known: Callable[[bytes], tuple[bytes, frozenset[bytes]]],
         deliver: Callable[[Delivery], None],
+        wake: Callable[[], None],
+        turns: Turns = PARSING,
     ) -> None:
-        """`known` answers content hash and text hashes of a file; `deliver` is called on the pool's thread."""
+        """`known` answers content hash and text hashes of a file; `deliver` is called on the pool's thread, `wake` on any, when it is this
+        root's turn to have children: pump then."""
+        self._wake = wake
+        self._turns = turns
         self._plan = plan
         self._workers = workers
         self._known = known
@@ -111,6 +117,12 @@ class Feeder:
 
         A file that is tried again may kill its child, and with it what waits behind it: such files go one at a time, with nothing else.
         """
+        if self._turns.is_over(self):
+            if self._in_flight:
+                return
+            self.close()
+        if not self.pending or not self._turns.take(self, self._wake):
+            return
         while len(self._in_flight) < (1 if self._again or self._is_suspect_out else self._workers * IN_FLIGHT):
             self._is_suspect_out = bool(self._again)
             tasks = self._again.pop() if self._again else self._next_batch()
@@ -177,7 +189,7 @@ class Feeder:
 
     def warm(self) -> None:
         """Start the children before there is work for them."""
-        if self._pool is None:
+        if self._pool is None and not self._turns.is_wanted() and self._turns.take(self, self._wake):
             self._pool = self._children()
             self._pool.warm()
 
@@ -186,8 +198,18 @@ class Feeder:
 
     def rest(self) -> None:
         """No work: end the children, so that nothing wakes up any more."""
-        if self._pool is not None and not self._in_flight:
+        if not self._in_flight:
             self.close()
+
+    @property
+    def is_working(self) -> bool:
+        """Whether it is this root's turn; files that wait for it are not stuck."""
+        return self._turns.has(self)
+
+    @property
+    def is_in_the_way(self) -> bool:
+        """Whether other roots wait for a turn that this one holds."""
+        return self._turns.has(self) and self._turns.is_wanted()
 
     def restart(self) -> None:
         """Kill the children; what they had is to be done again."""
@@ -207,3 +229,4 @@ class Feeder:
         if self._pool is not None:
             self._pool.close()
             self._pool = None
+        self._turns.give(self)

@@ -23,6 +23,7 @@ from mgrep_tui.index.ingest import content_hash
 from mgrep_tui.index.manifest import Manifest, SegmentPart
 from mgrep_tui.index.segment_job import SegmentJob
 from mgrep_tui.jobs.pool import is_child_fault
+from mgrep_tui.jobs.turns import BUILDING
 from mgrep_tui.model import Entry, FileStat
 from mgrep_tui.ngram.build import SegmentSummary
 from mgrep_tui.ngram.segment import Segment
@@ -205,9 +206,12 @@ class Grams:
         )
         if not shape.covers and is_small(shape):
             context.coverage.cover_by_scan()
+            BUILDING.give(self)
             return
         replaces = next_segment(shape)
-        if replaces is not None:
+        if replaces is None:
+            BUILDING.give(self)
+        elif BUILDING.take(self, lambda: context.loop.post(self.build_if_due)):
             self._start(replaces)
 
     def _start(self, replaces: int) -> None:
@@ -224,6 +228,7 @@ class Grams:
         try:
             (context.folder / stem).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
+            BUILDING.give(self)
             self._failed(error)
             return
         job = SegmentJob(
@@ -249,6 +254,7 @@ class Grams:
             return
         self.job = self.building = None
         job.close()
+        BUILDING.give(self)
         context = self._context
         try:
             summary: SegmentSummary = job.future.result()
@@ -286,3 +292,4 @@ class Grams:
         job, self.job = self.job, None
         if job is not None:
             job.close()
+        BUILDING.give(self)

@@ -63,6 +63,7 @@ class Meaning:
             max(1, context.settings.index.workers),
             self._known,
             lambda delivery: context.loop.post(lambda: self._delivered(delivery)),
+            lambda: context.loop.post(self.pump),
         )
         self._taken_at: dict[bytes, float] = {}
         self._dropped: set[bytes] = set()
@@ -214,7 +215,10 @@ class Meaning:
                 context.board.fail(f"The child processes ended: {error}.")
                 context.loop.at("pump", RETRY_S, self.pump)
         if self._feeder.pending:
-            context.loop.at("stuck", STUCK_S, self._stuck, sooner=False)
+            if self._feeder.is_working:
+                context.loop.at("stuck", STUCK_S, self._stuck, sooner=False)
+            else:
+                context.loop.drop("stuck")
             self._commit_if_due()
         else:
             self._finish()
@@ -306,7 +310,7 @@ class Meaning:
             self._rate.reset()
             self.rate_per_s = 0.0
         context.loop.drop("stuck")
-        context.loop.at("rest", REST_S, self._rest, sooner=False)
+        context.loop.at("rest", 0.0 if self._feeder.is_in_the_way else REST_S, self._rest, sooner=False)
         if stores.wants_save:
             context.publish(0.0 if stores.is_small or not self._save_took_s else SAVE_EVERY_S)
 

@@ -26,7 +26,8 @@ class Loop:
 
     @property
     def is_running(self) -> bool:
-        return self._thread.is_alive()
+        """Whether what is posted will be called: a thread that was told to end may live a little longer."""
+        return self._thread.is_alive() and not self._stopping
 
     def post(self, call: Call) -> None:
         """Have it called soon, after everything that was posted before."""

@@ -284,3 +284,30 @@ def test_all_are_closed(roots: Roots) -> None:
     explorer.close()
     assert all(member._is_closed for member in explorer.members)  # type: ignore[attr-defined]
     assert explorer.health().state is not IndexState.BROKEN
+
+
+def test_many_roots_have_few_children(roots: Roots, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mgrep_tui.index.feeder import Feeder
+    from mgrep_tui.jobs.pool import ChildPool
+
+    alive: set[int] = set()
+    most = 0
+    make, close = Feeder._children, ChildPool.close
+
+    def counted(self: Feeder) -> ChildPool:
+        nonlocal most
+        pool = make(self)
+        alive.add(id(pool))
+        most = max(most, len(alive))
+        return pool
+
+    def closed(self: ChildPool) -> None:
+        alive.discard(id(self))
+        close(self)
+
+    monkeypatch.setattr(Feeder, "_children", counted)
+    monkeypatch.setattr(ChildPool, "close", closed)
+    names = [f"r{number}" for number in range(4)]
+    explorer = roots.write(dict.fromkeys(names, FLASK)).open(*names, semantic=True)
+    assert explorer.health().chunks == 4 * explorer.members[0].health().chunks > 0
+    assert most == 2
