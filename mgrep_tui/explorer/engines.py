@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,8 +23,9 @@ from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.worker import IndexWorker
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health, Mode, Outcome, Sink, Skip, Symbol
+from mgrep_tui.ngram.plan import plan, plan_literal
 from mgrep_tui.search.facts import facts_of_path
-from mgrep_tui.search.filters import ChunkFacts, FileFacts
+from mgrep_tui.search.filters import ChunkFacts, FileFacts, HasText
 from mgrep_tui.search.query import Query, parse
 from mgrep_tui.search.regex import RegexEngine
 from mgrep_tui.search.scope import Scope, scoped
@@ -95,7 +96,7 @@ class Engines:
         from mgrep_tui.search.semantic import SemanticEngine
 
         self._deep = self._shared.deep(self._announce)
-        self._meaning = SemanticEngine(self._root, self._settings, self._deep, self._git_sets)
+        self._meaning = SemanticEngine(self._root, self._settings, self._deep, self._git_sets, self._files_with)
         return self._meaning
 
     # --- life
@@ -257,6 +258,20 @@ class Engines:
         if options.ignored:
             corpus = replace(corpus, use_gitignore=False, ignore_files=())
         return replace(self._settings, corpus=corpus)
+
+    def _files_with(self, texts: Sequence[HasText]) -> Collection[bytes] | None:
+        """The files that can hold these texts and patterns; None while that is not known, or when it is any file."""
+        worker = self._worker
+        snapshot = worker.snapshot() if worker is not None else None
+        if snapshot is None or not snapshot.covers:
+            return None
+        # A line's end may be two bytes in the file: what spans lines tells nothing here.
+        one_line = [text for text in texts if "\n" not in text.value and not (text.is_pattern and "\\n" in text.value)]
+        plans = [plan(text.value) if text.is_pattern else plan_literal(text.value) for text in one_line]
+        telling = [one for one in plans if not one.is_all]
+        if not telling:
+            return None
+        return set.intersection(*({candidate.path for candidate in snapshot.candidates(one)} for one in telling))
 
     @property
     def _opened(self) -> OpenIndex:

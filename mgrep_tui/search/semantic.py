@@ -26,6 +26,7 @@ from mgrep_tui.retrieval.ranking import rank
 from mgrep_tui.search.query import Query
 from mgrep_tui.search.semantic_candidates import ARM, FileCentres, Pool, gather
 from mgrep_tui.search.semantic_filters import AllowedChunks, GitState
+from mgrep_tui.search.semantic_quotes import FilesWith, QuotedChunks
 from mgrep_tui.search.semantic_showing import Deep, Showing, Source, hit_of, holds
 from mgrep_tui.search.semantic_text import ChunkReader, ChunkText
 from mgrep_tui.search.semantic_union import all_mentions
@@ -33,7 +34,7 @@ from mgrep_tui.settings.config import Settings
 
 __all__ = ["GONE", "LIKE_RATIO", "Deep", "SemanticEngine"]
 
-WIDE_ARM = 2_000  # candidates when a quoted text must be found in them: a third of a second
+WIDE_ARM = 2_000  # candidates when a quoted text must be found in them and stands in too many files to look beforehand
 LIKE_WORDS = 12  # rare words of a chunk that "more like this" asks for
 LIKE_RATIO = 0.7  # of meaning in "more like this": its words are many and common
 GONE = Outcome(is_partial=True, notes=("That place has changed; search again.",))
@@ -43,12 +44,19 @@ class SemanticEngine:
     """Searches one root. Any thread may search, several at once."""
 
     def __init__(
-        self, root: Root, settings: Settings, deep: Deep | None = None, git_state: GitState | None = None
+        self,
+        root: Root,
+        settings: Settings,
+        deep: Deep | None = None,
+        git_state: GitState | None = None,
+        files_with: FilesWith | None = None,
     ) -> None:
+        """`files_with` names the files that can hold quoted texts (see `semantic_quotes`)."""
         self._root = root
         self._limit_bytes = settings.chunking.max_file_bytes
         self._deep = deep
         self._allowed = AllowedChunks(git_state)
+        self._quoted = QuotedChunks(root, self._limit_bytes, files_with)
         self._centres = FileCentres()
 
     def search(
@@ -73,7 +81,9 @@ class SemanticEngine:
                 is_partial=True, notes=(view.notice or "The index for searching by meaning is not there yet.",)
             )
         if not query.plain.strip():
-            allowed = self._allowed.ids(catalog, query.filters, cancel)
+            allowed, _ = self._quoted.ids(
+                catalog, query.filters, self._allowed.ids(catalog, query.filters, cancel), cancel
+            )
             return self._list(query, catalog, allowed, view, sink, cancel, limit, started)
         question = questions.read(query.plain)
         deep = self._deep if tier == "deep" and ratio > 0 and self._deep is not None and self._deep.available else None
@@ -95,8 +105,11 @@ class SemanticEngine:
         if view.catalog is None:
             return Pool(stats=({},))
         allowed = self._allowed.ids(view.catalog, query.filters, cancel)
-        arm = WIDE_ARM if query.filters.needs_text else max(ARM, limit)
-        return gather(question, view, view.catalog, self._centres, allowed, cancel, arm=arm, vector=vector)
+        allowed, is_judged = self._quoted.ids(view.catalog, query.filters, allowed, cancel)
+        arm = WIDE_ARM if query.filters.needs_text and not is_judged else max(ARM, limit)
+        # What holds the quoted text is meant, whether or not an arm finds it by the other words.
+        also = allowed[:arm] if is_judged and allowed is not None else None
+        return gather(question, view, view.catalog, self._centres, allowed, cancel, arm=arm, vector=vector, also=also)
 
     def source(self, query: Query, view: SemanticView, prefix: bytes = b"") -> Source:
         """This root, for showing what `pool` found."""

@@ -74,8 +74,12 @@ def gather(
     *,
     arm: int = ARM,
     vector: npt.NDArray[np.float32] | None = None,
+    also: Ids | None = None,
 ) -> Pool:
-    """Ask every arm. `vector` stands in for the question's own (for "more like this"). Raises `Cancelled` and `IndexDamagedError`."""
+    """Ask every arm. `vector` stands in for the question's own (for "more like this"); the chunks of `also` are candidates anyhow.
+
+    Raises `Cancelled` and `IndexDamagedError`.
+    """
     words: dict[int, float] = {}
     body: dict[int, float] = {}
     naming: dict[int, float] = {}
@@ -99,7 +103,9 @@ def gather(
         found += list(meaning)
     cancel.check()
     defining = _definitions(question, catalog, allowed)
-    wanted = list(dict.fromkeys([*found, *list(naming)[:NAME_ARM], *defining]))
+    wanted = list(
+        dict.fromkeys([*found, *list(naming)[:NAME_ARM], *defining, *([] if also is None else also.tolist())])
+    )
     rows = catalog.chunks(wanted)
     if view.vectors is not None and vector is not None:
         meaning |= _cosines(view, vector, [chunk_id for chunk_id in rows if chunk_id not in meaning])

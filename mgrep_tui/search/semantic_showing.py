@@ -175,7 +175,7 @@ class Showing:
     ) -> Outcome:
         """Rescore the best hits with the deep model and replace the list once; without its answer the list stays."""
         best = shown[:DEEP_CHUNKS]
-        texts = [embedding_text(pool.rows[one.place].path, _chunk(pool.rows[one.place], one.text)) for one in best]
+        texts = [embedding_text(pool.rows[one.place].path, chunk_of(pool.rows[one.place], one.text)) for one in best]
         try:
             cosines = deep.rescore(ranking.question.text, texts, cancel=self._cancel, limit_s=DEEP_LIMIT_S)
         except ModelError as error:
@@ -250,7 +250,8 @@ def hit_of(
     )
 
 
-def _chunk(row: ChunkRow, text: str) -> Chunk:
+def chunk_of(row: ChunkRow, text: str) -> Chunk:
+    """The chunk of a row, with its text."""
     return Chunk(
         row.language, row.kind, row.symbol, row.container, row.first_line, row.last_line, text, row.part, row.parts
     )

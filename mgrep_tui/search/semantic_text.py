@@ -70,6 +70,10 @@ class ChunkReader:
             return text
         return text if _is_unchanged(row, text) else None
 
+    def forget(self, path: bytes) -> None:
+        """Keep no lines of a file that is done with."""
+        self._files.pop(path, None)
+
     def _read_file(self, path: bytes) -> tuple[FileStat, list[bytes]] | None:
         try:
             raw = self._reader.read(path, self._limit_bytes)
