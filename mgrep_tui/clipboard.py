@@ -46,6 +46,13 @@ def programs(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[
     return tuple(found)
 
 
+def harmless(text: str) -> str:
+    """What may be pasted anywhere: without the controls that act on a terminal or shell when they are pasted (tabs and line ends stay), and
+    with a mark for each byte that is no text. Pure."""
+    kept = [char for char in text if char in "\t\n" or not (char < " " or "\x7f" <= char <= "\x9f")]
+    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in kept)
+
+
 def copy(text: str, environ: Mapping[str, str]) -> CopyResult:
     """Copy `text`. Never raises; blocks for `PROGRAM_TIMEOUT_S` a program at the most."""
     raw = text.encode("utf-8", "replace")

@@ -15,6 +15,7 @@ from mgrep_tui.model import Hit
 # `git@host:owner/name.git`, as git takes it for `ssh://git@host/owner/name.git`.
 SCP_LIKE = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/@\s]+):(?!//)(?P<path>[^\s]+)")
 URL = re.compile(r"(?P<scheme>https?|ssh|git)://(?:[^/\s]*@)?(?P<host>[^:/@\s]+)(?P<port>:\d+)?/(?P<path>[^\s]+)")
+_HOST = re.compile(r"[\w.\-\[\]]+")
 # Files that forges show as a page, where no line has an address.
 _RENDERED = re.compile(rb"\.(?:md|markdown|mdown|rst|adoc|asciidoc|org|ipynb)\Z", re.IGNORECASE)
 
@@ -47,9 +48,9 @@ def permalink(root: Root, hit: Hit, origin: Origin | None = None) -> str:
 def address(remote: str, commit: str, path: bytes, first_line: int, last_line: int) -> str:
     """The web address of 1-based, inclusive lines of a file. A user name or token in the remote is left out. Pure."""
     match = URL.fullmatch(remote) or SCP_LIKE.fullmatch(remote)
-    if match is None:
+    found = {} if match is None else match.groupdict()
+    if not _HOST.fullmatch(found.get("host") or ""):
         raise MgrepError("The remote is not an address of a forge.")
-    found = match.groupdict()
     is_web = found.get("scheme") in ("http", "https")
     host = found["host"]
     where = f"{found['scheme'] if is_web else 'https'}://{host}{(found['port'] or '') if is_web else ''}"

@@ -30,10 +30,10 @@ class Copying:
         screen.remember()
 
         def job(_has_newer: Callable[[], bool]) -> None:
-            from mgrep_tui.clipboard import copy
+            from mgrep_tui.clipboard import copy, harmless
 
             try:
-                text = make()
+                text = harmless(make())
                 result = copy(text, os.environ)
             except MgrepError as error:
                 failure = error
