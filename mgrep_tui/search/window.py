@@ -193,7 +193,7 @@ class Window:
             counted: npt.NDArray[np.int64] = before[at] + np.bitwise_count(words[at] & rest)
             return counted
 
-        starts = np.array(self.begins)
+        starts = np.array(self.begins, np.int64)
         parts = np.searchsorted(starts, lines, side="right") - 1
-        numbers = newlines_before(lines) - newlines_before(starts[parts]) + np.array(self.first_lines)[parts]
-        return np.array(self.owners)[parts], numbers
+        numbers = newlines_before(lines) - newlines_before(starts[parts]) + np.array(self.first_lines, np.int64)[parts]
+        return np.array(self.owners, np.int64)[parts], numbers

@@ -76,7 +76,7 @@ def test_every_candidate_is_ranked_once_and_scores_are_finite(
 def test_saturation_never_moves_a_files_best_chunk(pairs: list[tuple[float, int]]) -> None:
     scores = np.array([score for score, _ in pairs], np.float32)
     files = np.array([file for _, file in pairs], np.int64)
-    lowered = saturated(scores, files)
+    lowered = saturated(scores, files, 4.0)
     assert (lowered <= scores + 1e-5).all()
     for file in set(files.tolist()):
         own = files == file
