@@ -150,6 +150,10 @@ class FileHits(Protocol):
     def size(self) -> int:
         """How many there are."""
 
+    @property
+    def score(self) -> float:
+        """What the file counts among others."""
+
     def hit(self, number: int) -> Hit:
         """Make one of them."""
 
@@ -211,6 +215,10 @@ class Hits(Sequence[Hit]):
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def groups(self) -> Sequence[FileHits]:
+        """The hits of each file, in order."""
+        return self._files
 
     def files(self) -> Iterator[tuple[bytes, int]]:
         """The path and the number of hits of each file, in order."""

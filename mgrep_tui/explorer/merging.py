@@ -7,35 +7,72 @@ groups at the end), so that what belongs to other roots stays where it is.
 
 from __future__ import annotations
 
+import itertools
+import operator
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from mgrep_tui.model import Hit, Progress, Sink
+from mgrep_tui.model import FileHits, Hit, Hits, Progress, Sink
 
 SETTLE_S = 0.06
 PROGRESS_S = 0.1
 
-Group = tuple[Hit, ...]
+
+class Named:
+    """The hits of one file of one root, with the root's name before the path; none is made before it is looked at."""
+
+    __slots__ = ("_file", "_prefix", "path", "root", "score", "size")
+
+    def __init__(self, root: int, prefix: bytes, file: FileHits) -> None:
+        self.root = root
+        self.path = prefix + file.path
+        self.score = file.score
+        self.size = file.size
+        self._prefix = prefix
+        self._file = file
+
+    def hit(self, number: int) -> Hit:
+        return replace(self._file.hit(number), path=self.path)
+
+    def part(self, start: int, stop: int) -> Named:
+        return Named(self.root, self._prefix, self._file.part(start, stop))
 
 
-def groups_of(hits: Iterable[Hit], prefix: bytes) -> list[Group]:
-    """The hits of each file together, in the order that they come in; `prefix` is put before their paths."""
-    found: list[list[Hit]] = []
-    for hit in hits:
-        path = prefix + hit.path
-        named = replace(hit, path=path)
-        if found and found[-1][0].path == path:
-            found[-1].append(named)
-        else:
-            found.append([named])
-    return [tuple(group) for group in found]
+class _Made:
+    """Hits of one file that were made already."""
+
+    __slots__ = ("_hits",)
+
+    def __init__(self, hits: Sequence[Hit]) -> None:
+        self._hits = hits
+
+    @property
+    def path(self) -> bytes:
+        return self._hits[0].path
+
+    @property
+    def size(self) -> int:
+        return len(self._hits)
+
+    @property
+    def score(self) -> float:
+        """As a search counts it: its best line, and a little for many."""
+        return max((hit.score for hit in self._hits), default=0.0) + min(1.0, len(self._hits) / 50)
+
+    def hit(self, number: int) -> Hit:
+        return self._hits[number]
+
+    def part(self, start: int, stop: int) -> _Made:
+        return _Made(self._hits[start:stop])
 
 
-def score_of(group: Group) -> float:
-    """What a file counts, as one root's search counts it: its best line, and a little for many."""
-    return max(hit.score for hit in group) + min(1.0, len(group) / 50)
+def groups_of(hits: Sequence[Hit]) -> Sequence[FileHits]:
+    """The hits of each file, in the order in which they come."""
+    if isinstance(hits, Hits):
+        return hits.groups()
+    return [_Made(list(own)) for _, own in itertools.groupby(hits, operator.attrgetter("path"))]
 
 
 class Merged:
@@ -56,7 +93,7 @@ class Merged:
         self._settle_s = settle_s
         self._clock = clock
         self._lock = threading.Lock()
-        self._shown: list[tuple[int, Group]] = []
+        self._shown: list[Named] = []
         self._progress: dict[int, Progress] = {}
         self._first = 0.0
         self._told = 0.0
@@ -74,7 +111,7 @@ class Merged:
     def counts(self) -> tuple[int, int]:
         """Hits and files that are shown."""
         with self._lock:
-            return sum(len(group) for _, group in self._shown), len(self._shown)
+            return sum(group.size for group in self._shown), len(self._shown)
 
     def _takes_orders(self) -> bool:
         """Whether nobody has looked at the list yet."""
@@ -85,7 +122,7 @@ class Merged:
     def add(self, number: int, hits: Sequence[Hit]) -> None:
         if not hits:
             return
-        new = [(number, group) for group in groups_of(hits, self._prefixes[number])]
+        new = [Named(number, self._prefixes[number], group) for group in groups_of(hits)]
         with self._lock:
             if self._is_closed:
                 return
@@ -96,32 +133,31 @@ class Merged:
                 added = ordered[len(self._shown) :]
                 self._shown = ordered
                 if is_appended:
-                    self._sink.batch(_flat(added))
+                    self._sink.batch(Hits(added))
                 else:
-                    self._sink.replace(_flat(ordered))
+                    self._sink.replace(Hits(ordered))
                 return
             self._shown += new
-            self._sink.batch(_flat(new))
+            self._sink.batch(Hits(new))
 
     def put(self, number: int, hits: Sequence[Hit]) -> None:
-        new = [(number, group) for group in groups_of(hits, self._prefixes[number])]
+        new = [Named(number, self._prefixes[number], group) for group in groups_of(hits)]
         with self._lock:
             if self._is_closed:
                 return
             if self._takes_orders() or self._is_by_path:
-                shown = self._ordered([*(one for one in self._shown if one[0] != number), *new])
+                shown = self._ordered([*(group for group in self._shown if group.root != number), *new])
             else:
                 coming = iter(new)
                 shown = []
-                for one in self._shown:
-                    if one[0] != number:
-                        shown.append(one)
+                for group in self._shown:
+                    if group.root != number:
+                        shown.append(group)
                     elif (following := next(coming, None)) is not None:
                         shown.append(following)
                 shown.extend(coming)
-            if shown != self._shown:
-                self._shown = shown
-                self._sink.replace(_flat(shown))
+            self._shown = shown
+            self._sink.replace(Hits(shown))
 
     def tell(self, number: int, progress: Progress) -> None:
         with self._lock:
@@ -133,10 +169,10 @@ class Merged:
             known = self._progress.values()
             self._sink.progress(Progress(sum(one.searched for one in known), sum(one.total for one in known)))
 
-    def _ordered(self, groups: list[tuple[int, Group]]) -> list[tuple[int, Group]]:
+    def _ordered(self, groups: list[Named]) -> list[Named]:
         if self._is_by_path:
-            return sorted(groups, key=lambda one: (one[0], one[1][0].path))
-        return sorted(groups, key=lambda one: (-score_of(one[1]), one[0], one[1][0].path))
+            return sorted(groups, key=lambda group: (group.root, group.path))
+        return sorted(groups, key=lambda group: (-group.score, group.root, group.path))
 
 
 class _Of:
@@ -152,7 +188,3 @@ class _Of:
 
     def progress(self, progress: Progress) -> None:
         self._merged.tell(self._number, progress)
-
-
-def _flat(groups: Sequence[tuple[int, Group]]) -> list[Hit]:
-    return [hit for _, group in groups for hit in group]
