@@ -6,6 +6,7 @@ Imported late, by the thread that opens the index: numpy, re2 and the index come
 from __future__ import annotations
 
 import difflib
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -22,7 +23,7 @@ from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.worker import IndexWorker
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Health, Mode, Outcome, Sink, Skip, Symbol
+from mgrep_tui.model import FileStat, Health, Mode, Outcome, Sink, Skip, Symbol
 from mgrep_tui.ngram.plan import plan, plan_literal
 from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.search.filters import ChunkFacts, FileFacts, HasText
@@ -235,6 +236,7 @@ class Engines:
                 cancel,
                 facts_of=facts_of,
                 lines_of=lines_of,
+                symbols_of=self._symbols_now if self._watch and limit is None else None,
                 sort=options.sort,
                 is_exhaustive=is_exhaustive,
                 limit=limit,
@@ -322,6 +324,17 @@ class Engines:
         except IndexDamagedError:
             return ()
         return tuple(Symbol(row.name, row.kind, row.container, row.first_line, row.last_line) for row in rows)
+
+    def _symbols_now(self, path: bytes) -> Sequence[Symbol]:
+        """The symbols of a file if it is still what the catalog knows."""
+        catalog = self._opened.semantic().catalog
+        try:
+            row = catalog.file(path) if catalog is not None else None
+            if row is None or row.stat != FileStat.of(os.lstat(self._root.absolute(path))):
+                return ()
+        except (IndexDamagedError, OSError):
+            return ()
+        return self.symbols_of(path)
 
     def completions(self, prefix: str) -> tuple[str, ...]:
         return completions_of(prefix, self._opened.semantic().catalog, self._scope.names)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mgrep_tui.model import Hit, Signal, Span
+from mgrep_tui.model import Hit, Signal, Span, Symbol
 from mgrep_tui.search.buffers import Buffer, LineMatch
 from mgrep_tui.search.rank import RANKS, FileRank, rank_line
 from mgrep_tui.text.languages import language_of
@@ -52,6 +52,10 @@ def row_of(buffer: Buffer, match: LineMatch, is_ranked: bool) -> Row:
     return line, text, places, number, last_line, places[0][0], 0
 
 
+Enclosing = tuple[str, str, str]
+"""The symbol around a line: its name, its container and its kind."""
+
+
 class FileGroup(NamedTuple):
     """A file's rows in the order in which they are shown, and its score. Without `rank` nothing is ranked."""
 
@@ -59,6 +63,7 @@ class FileGroup(NamedTuple):
     score: float
     rows: Sequence[Row]
     rank: FileRank | None = None
+    symbols: Sequence[Enclosing | None] = ()  # by row, or nothing at all
 
     @property
     def size(self) -> int:
@@ -67,7 +72,7 @@ class FileGroup(NamedTuple):
 
     def part(self, start: int, stop: int) -> FileGroup:
         """Some of the rows."""
-        return self._replace(rows=self.rows[start:stop])
+        return self._replace(rows=self.rows[start:stop], symbols=self.symbols[start:stop])
 
     def hit(self, number: int) -> Hit:
         """The hit of a row."""
@@ -78,6 +83,7 @@ class FileGroup(NamedTuple):
         if self.rank is not None:
             rank = RANKS[rank_number]
             score, signals = rank.score + self.rank.score, rank.signals + self.rank.signals
+        name, container, kind = (self.symbols[number] if self.symbols else None) or ("", "", "")
         return Hit(
             self.path,
             line,
@@ -87,10 +93,21 @@ class FileGroup(NamedTuple):
             line,
             last_line,
             score,
+            name,
+            container,
+            kind,
             language=language_of(self.path[self.path.rfind(b"/") + 1 :]),
             signals=signals,
             text_offset=offset,
         )
+
+
+def enclosing(symbols: Sequence[Symbol], line: int) -> Enclosing | None:
+    """The innermost of a file's symbols, which come by their first lines, that holds a line."""
+    for symbol in reversed(symbols):
+        if symbol.first_line <= line <= symbol.last_line:
+            return symbol.name, symbol.container, symbol.kind
+    return None
 
 
 def _window(

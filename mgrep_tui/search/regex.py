@@ -30,7 +30,7 @@ from mgrep_tui.search.listing import ListMatcher
 from mgrep_tui.search.looking import LineMatcher
 from mgrep_tui.search.matcher import compile_pattern, read_pattern
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.running import Places, Run
+from mgrep_tui.search.running import Places, Run, SymbolsOf
 from mgrep_tui.search.second import SECOND, Order
 from mgrep_tui.search.work import LinesOf, Task
 from mgrep_tui.settings.config import Settings
@@ -78,6 +78,7 @@ class RegexEngine:
         *,
         facts_of: FactsOf = facts_of_path,
         lines_of: LinesOf | None = None,
+        symbols_of: SymbolsOf | None = None,
         sort: str = "rank",
         is_exhaustive: bool = False,
         limit: int | None = None,
@@ -86,8 +87,8 @@ class RegexEngine:
         `streaming.LineSink`.
 
         `check` compares the disk with this very snapshot, and is called after the first answer. `facts_of` tells what filters ask of a file
-        (git's view included), `lines_of` what they ask of its symbols. `sort` is `rank` or `path`. `limit` caps the hits, else the settings
-        do. Raises `QueryError` with a place in the query's text, and `Cancelled`.
+        (git's view included), `lines_of` what they ask of its symbols, and `symbols_of` in what the first hits are. `sort` is `rank` or
+        `path`. `limit` caps the hits, else the settings do. Raises `QueryError` with a place in the query's text, and `Cancelled`.
         """
         if query.is_empty:
             return Outcome()
@@ -96,7 +97,18 @@ class RegexEngine:
             if isinstance(matcher, BacktrackingMatcher):
                 stack.callback(matcher.close)
             return self._run(
-                query, matcher, snapshot, check, sink, cancel, facts_of, lines_of, sort, is_exhaustive, limit
+                query,
+                matcher,
+                snapshot,
+                check,
+                sink,
+                cancel,
+                facts_of,
+                lines_of,
+                symbols_of,
+                sort,
+                is_exhaustive,
+                limit,
             )
 
     def _run(
@@ -109,6 +121,7 @@ class RegexEngine:
         cancel: CancelToken,
         facts_of: FactsOf,
         lines_of: LinesOf | None,
+        symbols_of: SymbolsOf | None,
         sort: str,
         is_exhaustive: bool,
         limit: int | None,
@@ -146,6 +159,8 @@ class RegexEngine:
             run.answer(Places(candidates, unlisted, None))
         if check is not None and not is_exhaustive and not run.is_stopped:
             run.verify(check(cancel))
+        if symbols_of is not None and not is_exhaustive:
+            run.name_symbols(symbols_of)
         cancel.check()
         return run.outcome()
 

@@ -7,15 +7,15 @@ import itertools
 import operator
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Hits, Outcome, Progress, Sink
+from mgrep_tui.model import Hits, Outcome, Progress, Sink, Symbol
 from mgrep_tui.ngram.snapshot import Candidate, Candidates
 from mgrep_tui.search.backtracking import BacktrackingMatcher
-from mgrep_tui.search.hits import FileGroup
+from mgrep_tui.search.hits import FileGroup, enclosing
 from mgrep_tui.search.matcher import Matcher
 from mgrep_tui.search.query import Query
 from mgrep_tui.search.rank import best_first, by_path
@@ -36,7 +36,14 @@ PROGRESS_S = 0.1
 AHEAD_FILES = 256
 """How far in the order of paths one looks for good files (no tests, nothing generated) to read first. So few are read within `SETTLE_S`,
 and need no such order."""
+NAMED_LINES = 300
+NAMING_S = 0.05
+"""So many of the first hits, or what can be looked up in that time, carry the symbol around them."""
 FIRST_AHEAD_FILES = 32  # so that the first answer does not wait for the description of many
+
+
+SymbolsOf = Callable[[bytes], Sequence[Symbol]]
+"""The symbols of a file by their first lines; nothing when they are not known, or not of the file as it is now."""
 
 
 class Extent(Protocol):
@@ -270,6 +277,24 @@ class Run:
             self.sink.batch(Hits(order(new)))
         else:
             self.sink.replace(Hits(groups))
+
+    def name_symbols(self, symbols_of: SymbolsOf) -> None:
+        """Say of the first hits in which function or class they are. They have been shown without, as this takes some milliseconds."""
+        left = NAMED_LINES
+        end = time.monotonic() + NAMING_S
+        has_names = False
+        for path, group in self.shown.items():
+            if left <= 0 or self.cancel.is_cancelled or time.monotonic() > end:
+                break
+            left -= len(group.rows)
+            symbols = symbols_of(path)
+            if symbols:
+                names = [enclosing(symbols, row[0]) for row in group.rows[:NAMED_LINES]]
+                if any(names):
+                    self.shown[path] = group._replace(symbols=names + [None] * (len(group.rows) - len(names)))
+                    has_names = True
+        if has_names:
+            self.sink.replace(Hits(list(self.shown.values())))
 
     def outcome(self) -> Outcome:
         """What was done."""

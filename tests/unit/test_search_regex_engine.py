@@ -13,12 +13,13 @@ from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import Cancelled, IndexDamagedError, QueryError
 from mgrep_tui.index.results import CheckResult
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Mode
+from mgrep_tui.model import Mode, Symbol
 from mgrep_tui.ngram.snapshot import Snapshot, make_snapshot
 from mgrep_tui.search import backtracking, streaming
 from mgrep_tui.search.filters import ChunkFacts, FileFacts
 from mgrep_tui.search.query import parse
 from mgrep_tui.search.regex import RegexEngine
+from mgrep_tui.search.running import NAMED_LINES
 from mgrep_tui.search.work import Lines
 from mgrep_tui.settings.config import Settings
 from tests.support.regex_ways import WAYS, Collected, ask, index_tree, snapshot_of, write_tree
@@ -30,6 +31,49 @@ def tree_of(folder: Path, files: dict[str, str]) -> Root:
 
 def indexed(root: Root, folder: Path, **parts: object) -> Snapshot:
     return make_snapshot([index_tree(root, folder / "index")], covers=True, **parts)  # type: ignore[arg-type]
+
+
+# --- symbols
+
+
+def test_first_hits_say_in_which_symbol_they_are_after_they_were_shown(tmp_path: Path) -> None:
+    root = tree_of(tmp_path, {"a.py": "class A:\n    def f(self):\n        needle()\nneedle\n", "b.py": "needle\n"})
+    asked: list[bytes] = []
+
+    def symbols_of(path: bytes) -> list[Symbol]:
+        asked.append(path)
+        return [Symbol("A", "class", "", 0, 2), Symbol("f", "method", "A", 1, 2)] if path == b"a.py" else []
+
+    answer = ask(root, "needle", indexed(root, tmp_path), symbols_of=symbols_of)
+    sink = answer.sink
+    assert sink.batches == [3]
+    assert sink.replaced == 1
+    told = {(hit.path, hit.line): (hit.container, hit.symbol, hit.kind) for hit in answer.hits}
+    assert told == {
+        (b"a.py", 2): ("A", "f", "method"),
+        (b"a.py", 3): ("", "", ""),
+        (b"b.py", 0): ("", "", ""),
+    }
+    assert sorted(asked) == [b"a.py", b"b.py"]
+
+
+def test_answer_without_known_symbols_is_not_sent_twice(tmp_path: Path) -> None:
+    root = tree_of(tmp_path, {"a.py": "needle\n"})
+    answer = ask(root, "needle", indexed(root, tmp_path), symbols_of=lambda path: [Symbol("far", "function", "", 7, 9)])
+    assert answer.sink.replaced == 0
+
+
+def test_only_the_first_lines_are_named(tmp_path: Path) -> None:
+    root = tree_of(tmp_path, {"a.py": "needle\n" * (NAMED_LINES + 10), "b.py": "needle\n"})
+    asked: list[bytes] = []
+
+    def symbols_of(path: bytes) -> list[Symbol]:
+        asked.append(path)
+        return [Symbol("f", "function", "", 0, 9_999)]
+
+    answer = ask(root, "needle", indexed(root, tmp_path), symbols_of=symbols_of)
+    assert asked == [b"a.py"]
+    assert [bool(hit.symbol) for hit in answer.hits] == [True] * NAMED_LINES + [False] * 11
 
 
 # --- freshness
