@@ -36,4 +36,4 @@ class AltParser(XTermParser):
 
 def install() -> None:
     """From now on Textual reads the terminal with this parser. Textual has no place to say so, hence its release is pinned."""
-    linux_driver.XTermParser = AltParser  # type: ignore[misc]
+    linux_driver.XTermParser = AltParser  # type: ignore[attr-defined]

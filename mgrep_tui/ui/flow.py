@@ -18,6 +18,10 @@ from mgrep_tui.ui.inbox import Inbox
 from mgrep_tui.ui.results import Results
 
 DEBOUNCE_S = 0.1
+# When the last search had its first hits sooner than this, the pause is only so much of it: longer than between two letters of a fast
+# typist (30 ms), so that a word still is one search or two.
+QUICK_SEARCH_S = 0.05
+QUICK_PAUSE = 0.5
 # When the last search took longer than this, the pause grows to as much as `DEBOUNCE_MAX_S`.
 SLOW_SEARCH_S = 0.2
 DEBOUNCE_MAX_S = 0.2
@@ -129,7 +133,9 @@ class Flow:
             self.search()
             return
         pause = self._debounce_s
-        if self._first_s > SLOW_SEARCH_S:
+        if self._first_s < QUICK_SEARCH_S:
+            pause *= QUICK_PAUSE
+        elif self._first_s > SLOW_SEARCH_S:
             pause = max(pause, min(DEBOUNCE_MAX_S, self._first_s))
         self._stop_waiting()
         if pause > 0:

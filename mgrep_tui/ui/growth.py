@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mgrep_tui.model import Health, Mode, Outcome
+from mgrep_tui.ui.flow import Ask
 
 if TYPE_CHECKING:
     from mgrep_tui.ui.screens.main import MainScreen
@@ -18,6 +19,8 @@ PAUSE_TO_SEARCH = 4.0
 AT_MOST_S = 5.0
 # Longer than the transformer needs when it is loaded, so that it is not started over for ever.
 REFINING_S = 3.0
+# So often a whole index is asked again for an answer that is not.
+CHANCES = 5
 
 
 def is_incomplete(outcome: Outcome) -> bool:
@@ -43,8 +46,10 @@ class Growth:
         self._screen = screen
         self._health = Health()
         self._epoch = -1
+        self._ask_of_epoch: Ask | None = None
         self._began: Health = Health()  # what the index was when the search of this epoch began
         self._is_waiting = False
+        self._chances = CHANCES
 
     def health_changed(self, health: Health) -> None:
         self._health = health
@@ -53,6 +58,8 @@ class Growth:
     def search_changed(self) -> None:
         """A search has begun, has its first hits or has ended. While it ran the health may have moved on, and may not move again."""
         if self._screen.flow.epoch != self._epoch:
+            if self._screen.flow.ask != self._ask_of_epoch:
+                self._ask_of_epoch, self._chances = self._screen.flow.ask, CHANCES
             self._epoch = self._screen.flow.epoch
             self._began = self._health
         self._look()
@@ -68,14 +75,23 @@ class Growth:
     def _is_worth_it(self) -> bool:
         """Whether the answer was incomplete, and the index has more by now."""
         flow = self._screen.flow
-        if flow.error is not None or grown(self._began, flow.ask.mode) == grown(self._health, flow.ask.mode):
+        if flow.error is not None:
             return False
+        if grown(self._began, flow.ask.mode) == grown(self._health, flow.ask.mode):
+            return self._is_behind()
         if flow.is_refining:
             # The better order of an incomplete answer can take half a minute, when the model is still being loaded.
             return not is_whole(self._began)
         return flow.is_idle and flow.outcome is not None and is_incomplete(flow.outcome)
 
+    def _is_behind(self) -> bool:
+        """Whether the index is said to be whole and its answer is not: what a search sees of it may come a moment later."""
+        flow = self._screen.flow
+        is_late = flow.is_idle and flow.outcome is not None and is_incomplete(flow.outcome)
+        return flow.ask.mode is Mode.SEMANTIC and is_late and is_whole(self._health) and self._chances > 0
+
     def _ask(self) -> None:
         self._is_waiting = False
         if self._is_worth_it():
+            self._chances = self._chances - 1 if self._is_behind() else CHANCES
             self._screen.flow.search(is_quiet=True)

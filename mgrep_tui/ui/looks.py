@@ -25,7 +25,7 @@ Screen.-filtering #summary { display: none; }
     scrollbar-background: $background; scrollbar-background-hover: $background;
     scrollbar-background-active: $background;
     scrollbar-color: $scrollbar; scrollbar-color-hover: $scrollbar-hover; scrollbar-color-active: $scrollbar-active;
-    scrollbar-size-vertical: 1; overflow-x: hidden;
+    scrollbar-size-vertical: 1; overflow-x: hidden; overflow-y: scroll;
 }
 #start { display: none; }
 Screen.-starting #start { display: block; }

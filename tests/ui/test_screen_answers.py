@@ -204,3 +204,22 @@ async def test_a_better_order_is_not_given_up_for_a_quick_one() -> None:
         explorer.held[-1].on_done(Outcome(hits=len(before) - 1, engine="words + meaning + deep"), None)
         await screen.settle()
         assert screen.main.flow.results.hits == before[1:]
+
+
+async def test_an_answer_is_asked_for_again_when_a_whole_index_gave_only_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`so far` stood for ever beside `ready`: the last news of the index came a moment before a search could see it."""
+    monkeypatch.setattr(growth, "EVERY_S", 0.01)
+    monkeypatch.setattr(growth, "PAUSE_TO_SEARCH", 0)
+    explorer = FakeExplorer()
+    explorer.outcome = lambda outcome: replace(outcome, is_partial=len(explorer.searched) < 3)
+    async with running(explorer, text="retry") as screen:
+        await screen.until(lambda: len(explorer.searched) == 3)
+        await screen.settle()
+        assert "so far" not in screen.bar("summary")
+        # Not for ever either.
+        explorer.outcome = lambda outcome: replace(outcome, is_partial=True)
+        before = len(explorer.searched) + 1
+        await screen.pilot.press("f4")
+        await screen.until(lambda: len(explorer.searched) >= before + growth.CHANCES)
+        await screen.settle()
+        assert len(explorer.searched) == before + growth.CHANCES

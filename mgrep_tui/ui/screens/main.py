@@ -72,7 +72,7 @@ class MainScreen(Screen[None]):
         self.now = now
         self.marks = Marks()
         self.flow = Flow(explorer, self, ask, debounce_s)
-        self.feed = PreviewFeed(explorer, self.post, self._preview_arrived)
+        self.feed = PreviewFeed(explorer, self.post, self.after, self._preview_arrived)
         self.asking = Newest("questions")  # completions, suggestions, lists
         self.copying = Newest("clipboard")
         self.step = layout.Step.WIDE

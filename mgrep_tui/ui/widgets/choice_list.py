@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from mgrep_tui.ui.strips import Part, blank, row, said
 from mgrep_tui.ui.theme import Palette
 from mgrep_tui.ui.widgets.hit_rows import BAR
+from mgrep_tui.ui.widgets.rows import RowsView
 
 RolePart = tuple[str, str]
 
@@ -28,7 +27,7 @@ class ChoiceRow:
     value: object = None
 
 
-class ChoiceList(ScrollView, can_focus=False):
+class ChoiceList(RowsView, can_focus=False):
     """Owns the cursor, which stands on rows with a value only. Keys are the screen's business."""
 
     class Chosen(Message):
@@ -79,8 +78,8 @@ class ChoiceList(ScrollView, can_focus=False):
             places = [index for index, each in enumerate(rows) if each.value is not None]
             if places:
                 self.cursor = places[min(at, len(places) - 1)]
-        self.virtual_size = Size(self.size.width, len(rows))
-        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+        self.fit(len(rows))
+        self.scroll_to_row(0)
         self._into_view()
         self.refresh()
 
@@ -96,18 +95,18 @@ class ChoiceList(ScrollView, can_focus=False):
         value = self.value
         self.rows = rows
         self.cursor = next((index for index, each in enumerate(rows) if each.value == value and value is not None), -1)
-        self.virtual_size = Size(self.size.width, len(rows))
+        self.fit(len(rows))
         self.refresh()
 
     def on_resize(self) -> None:
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self.rows))
+        self.fit(len(self.rows))
         self._into_view()
 
     def move(self, by: int) -> None:
         """Move the cursor over `by` rows that can be chosen; scroll when there are none."""
         places = [index for index, each in enumerate(self.rows) if each.value is not None]
         if not places:
-            self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
+            self.scroll_to_row(self.scroll_offset.y + by)
             return
         # From no row at all the first step leads to the first one.
         at = places.index(self.cursor) + by if self.cursor in places else 0
@@ -133,7 +132,7 @@ class ChoiceList(ScrollView, can_focus=False):
         at_most = 0 if self.cursor == first and first < height else self.cursor
         wanted = min(max(top, self.cursor + 1 - height), at_most)
         if wanted != top:
-            self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
+            self.scroll_to_row(wanted)
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width

@@ -10,7 +10,7 @@ from rich.highlighter import Highlighter
 from rich.text import Text
 from textual import events
 from textual.binding import BindingType
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.widgets import Input
 
 from mgrep_tui.explorer.protocol import Chip
@@ -111,6 +111,11 @@ class QueryInput(Input, inherit_bindings=False):
         self.scroll_to_region(
             Region(cell_width(self.value[: self.cursor_position]), 0, 1, 1), force=True, animate=False, immediate=True
         )
+
+    def _watch_value(self, value: str) -> None:
+        """Textual would lay out and draw the whole screen again when the line gets longer, at every key."""
+        self.set_reactive(Input.virtual_size, Size(self.content_width, 1))
+        super()._watch_value(value)
 
     def relight(self) -> None:
         """Find the filters again: text or mode have changed."""

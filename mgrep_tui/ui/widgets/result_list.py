@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from mgrep_tui.model import Hit
@@ -19,13 +18,14 @@ from mgrep_tui.ui.results import HitKey, Results, RowKind, key_of
 from mgrep_tui.ui.strips import blank
 from mgrep_tui.ui.theme import Palette
 from mgrep_tui.ui.widgets.hit_rows import Look, first_line, heading, second_line
+from mgrep_tui.ui.widgets.rows import RowsView
 
 STRIPS_KEPT = 512  # some ten screens
 # Rows of context kept above and below the cursor while it moves.
 SCROLL_MARGIN = 2
 
 
-class ResultList(ScrollView, can_focus=True):
+class ResultList(RowsView, can_focus=True):
     """Shows a `Results`; owns the cursor. The marks are the screen's, and only looked at."""
 
     BINDINGS: ClassVar[list[BindingType]] = PANE_BINDINGS
@@ -120,7 +120,7 @@ class ResultList(ScrollView, can_focus=True):
         if height is not None and self.cursor is not None:
             top = max(0, self.results.row_of(self.cursor) - height)
             if top != self.scroll_offset.y:
-                self.scroll_to(y=top, animate=False, force=True, immediate=True)
+                self.scroll_to_row(top)
 
     def dim(self) -> None:
         """What is shown answers an older query."""
@@ -136,7 +136,7 @@ class ResultList(ScrollView, can_focus=True):
             self.refresh()
 
     def _fit(self) -> None:
-        self.virtual_size = Size(self.scrollable_content_region.width, self.results.row_count)
+        self.fit(self.results.row_count)
 
     def on_resize(self) -> None:
         self._strips.clear()
@@ -200,7 +200,7 @@ class ResultList(ScrollView, can_focus=True):
         wanted = min(max(top, top_at_least), top_at_most)
         wanted = min(wanted, max(0, self.results.row_count - height))
         if wanted != top:
-            self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
+            self.scroll_to_row(wanted)
 
     # --- drawing
 
