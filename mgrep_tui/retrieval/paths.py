@@ -130,13 +130,16 @@ _TYPE_ENDINGS = {"pyi", "d.ts", "d.mts", "d.cts"}
 _HEADER_ENDINGS = {"h", "hh", "hpp", "hxx", "hrl", "mli"}
 # A stem of no meaning of its own: the folder names the file.
 _HOLLOW_STEMS = {"index", "mod", "main", "__init__", "lib", "init", "default", "package"}
+# Where a project keeps what it is about, as a folder or as a file's stem.
+_CORE = {"core", "_core", "src", "lib"}
 _PLAIN_VERSION = re.compile(r"^v?(\d{1,3})(?:\.\d+)*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class PathFacts:
     """What one path says. Word tuples are stems; `roles` is a subset of test, example, bench, old, vendor, docs, build, config, entry,
-    types, header; `version` is `(folder before it, number)` of the last version segment, as of `src/v3/core.ts`."""
+    types, header; `version` is `(folder before it, number)` of the last version segment, as of `src/v3/core.ts`; `is_core` says that a
+    folder or the stem is core, src or lib."""
 
     stem: str
     stem_words: tuple[str, ...]
@@ -146,6 +149,7 @@ class PathFacts:
     platforms: frozenset[str]
     version: tuple[str, int] | None
     depth: int
+    is_core: bool
 
 
 @lru_cache(maxsize=200_000)
@@ -171,6 +175,7 @@ def facts(path: str) -> PathFacts:
         ),
         version=_version_of(folders),
         depth=len(folders),
+        is_core=not _CORE.isdisjoint((*lower, stem.lower())),
     )
 
 

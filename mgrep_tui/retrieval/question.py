@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from mgrep_tui.retrieval import words
+from mgrep_tui.retrieval.deeds import is_deed
 
 _QUALIFIER = re.compile(r"::|->|\.|#|/")
 _NAME = r"[^\W\d][\w$]*"
@@ -94,9 +95,15 @@ class Question:
     names: tuple[str, ...]
     qualifiers: tuple[str, ...]
     is_symbol_like: bool
+    is_deed: bool
     wishes: frozenset[str]
     platforms: frozenset[str]
     versions: frozenset[int]
+
+    @property
+    def kind(self) -> str:
+        """symbol (a lone name), deed (what one function does) or sentence: each has its own weights."""
+        return "symbol" if self.is_symbol_like else "deed" if self.is_deed else "sentence"
 
 
 def read(text: str) -> Question:
@@ -111,6 +118,7 @@ def read(text: str) -> Question:
         names=names,
         qualifiers=qualifiers,
         is_symbol_like=is_symbol,
+        is_deed=not is_symbol and is_deed(text),
         wishes=frozenset(wish for wish, group in _WISHES.items() if plain & group),
         platforms=platforms_of(plain),
         versions=frozenset(int(number) for number in _VERSION.findall(text)),

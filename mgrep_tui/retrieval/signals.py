@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mgrep_tui.retrieval import paths, words
+from mgrep_tui.retrieval import opposites, paths, words
 from mgrep_tui.retrieval.forms import Asked
 from mgrep_tui.retrieval.question import Question
 
@@ -41,6 +41,7 @@ CHUNK_SIGNALS = (
     "length",
     "coverage",
     "agreement",
+    "nameless",
 )
 FILE_SIGNALS = (
     "file words",
@@ -73,6 +74,9 @@ FILE_SIGNALS = (
     "types",
     "header",
     "other platform",
+    "core",
+    "opposite",
+    "whole file",
 )
 SIGNALS = CHUNK_SIGNALS + FILE_SIGNALS
 _INDEX = {name: place for place, name in enumerate(SIGNALS)}
@@ -144,7 +148,10 @@ def measure(
     put("symbol", [asked.share(own) for own in symbol_words])
     put("symbol precise", [asked.precision(own) for own in symbol_words])
     put("container", [asked.share(words_of(c.container)) for c in candidates])
-    put("definition", [defines(question, c.symbol, c.container) for c in candidates])
+    exact = frozenset(name for c in candidates if c.symbol for name in c.symbol.split(", ")).intersection(
+        question.names
+    )
+    put("definition", [defines(question, c.symbol, c.container, exact) for c in candidates])
     put("callable", [float(c.kind in CALLABLE) for c in candidates])
     put("type", [float(c.kind in TYPE) for c in candidates])
     put("prose", [float(c.kind in PROSE) for c in candidates])
@@ -152,19 +159,26 @@ def measure(
     put("length", [min(1.0, math.log1p(c.last_line - c.first_line) / 6.0) for c in candidates])
     put("coverage", [c.coverage for c in candidates])
     put("agreement", matrix[:, _INDEX["words"]] * matrix[:, _INDEX["meaning"]])
+    put("nameless", [float(not c.symbol) for c in candidates])
 
     by_file: list[list[int]] = [[] for _ in files]
     for place, number in enumerate(file_of):
         by_file[number].append(place)
     per_file = np.zeros((len(files), len(FILE_SIGNALS)), np.float32)
     old = paths.old_versions(list(files))
+    sides = opposites.sides_of(question.stems)
     centre = _between([c.file_centre for c in candidates])
     rank_of = np.empty(len(candidates), np.int64)
     rank_of[np.argsort(-matrix[:, _INDEX["words"]], kind="stable")] = np.arange(len(candidates))
     for path, number in files.items():
         places = by_file[number]
         signals = _file_signals(
-            question, path, [candidates[place] for place in places], [symbol_words[place] for place in places], asked
+            question,
+            path,
+            [candidates[place] for place in places],
+            [symbol_words[place] for place in places],
+            asked,
+            sides,
         )
         is_old = path in old or candidates[places[0]].has_younger_twin
         signals["old version"] = float(is_old and not _asks_version(question, path))
@@ -198,6 +212,7 @@ def _file_signals(
     own: Sequence[Candidate],
     symbol_words: Sequence[tuple[str, ...]],
     asked: Asked,
+    sides: frozenset[tuple[int, int]],
 ) -> dict[str, float]:
     facts = paths.facts(path)
     every = {word for some in symbol_words for word in some}
@@ -214,6 +229,9 @@ def _file_signals(
         "size": min(1.0, math.log1p(own[0].file_chunks) / 5.0),
         "depth": min(1.0, facts.depth / 8.0),
         "other platform": float(is_other_platform(question, facts)),
+        "core": float(facts.is_core),
+        "opposite": float(opposites.opposes(sides, (*facts.stem_words, *facts.folder_words))),
+        "whole file": float(own[0].file_chunks == 1),
     }
     for role in _ROLES:
         is_marked = role in facts.roles or (role == "test" and own[0].is_test)
@@ -234,8 +252,11 @@ def words_of(text: str) -> tuple[str, ...]:
 _WORDS: dict[str, tuple[str, ...]] = {}
 
 
-def defines(question: Question, symbol: str, container: str) -> float:
-    """1 when the chunk defines the name asked for in its very case, .8 in another case, .6 for a name inside a sentence."""
+def defines(question: Question, symbol: str, container: str, exact: frozenset[str] = frozenset()) -> float:
+    """1 when the chunk defines the name asked for in its very case, .8 in another case, .6 of that for a name inside a sentence.
+
+    Where the very name (one of `exact`) is defined elsewhere, another case of it is another thing, and counts half.
+    """
     if not symbol or not question.names:
         return 0.0
     best = 0.0
@@ -245,7 +266,7 @@ def defines(question: Question, symbol: str, container: str) -> float:
         if name in defined:
             value = 1.0
         elif name.lower() in folded:
-            value = 0.8
+            value = 0.4 if name in exact else 0.8
         else:
             continue
         if question.qualifiers and not any(q.lower() in container.lower() for q in question.qualifiers):

@@ -1,8 +1,8 @@
 """What each signal is worth: a table learned on one part of a benchmark and checked on the rest (`tests/benchmarks/train_ranking.py`).
 
-Two kinds of questions (sentences and lone names) times two tiers (without and with the deep model) make four columns of
-`weights.json`. They are the weights of a linear model under a softmax over a question's files, so their unit is the logit: one more means
-e times more likely.
+Three kinds of questions (`Question.kind`) times two tiers (without and with the deep model) make six columns of `weights.json`. They are
+the weights of a linear model under a softmax over a question's files or chunks, so their unit is the logit: one more means e times
+more likely.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def _tables() -> dict[str, dict[str, float]]:
 
 
 @cache
-def table(is_symbol_like: bool, has_deep: bool) -> npt.NDArray[np.float32]:
-    """The weights in the order of `SIGNALS`; a signal that the table does not name weighs nothing."""
-    column = _tables()[f"{'symbol' if is_symbol_like else 'sentence'}, {'deep' if has_deep else 'instant'}"]
+def table(kind: str, has_deep: bool) -> npt.NDArray[np.float32]:
+    """The weights for a kind of question in the order of `SIGNALS`; a signal that the table does not name weighs nothing."""
+    column = _tables()[f"{kind}, {'deep' if has_deep else 'instant'}"]
     weights = np.array([column.get(name, 0.0) for name in SIGNALS], np.float32)
     weights.flags.writeable = False
     return weights

@@ -55,3 +55,44 @@ def test_wishes_platforms_and_versions() -> None:
 @pytest.mark.parametrize("text", ["", "   ", "\x00", "\ud800", "((((", "a" * 10_000, "🙂", "\u202e"])
 def test_any_text_can_be_read(text: str) -> None:
     assert read(text).text == text.strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Returns the absolute path of a file",
+        "check if a list is empty",
+        "how to parse a date in python",
+        "how do i read a file",
+        "list the files of a folder",
+        "whether the connection is closed",
+        "given a name, find its value",
+        "automatically retry a request",
+        "a function that opens a file",
+        "applies a patch to a text",
+    ],
+)
+def test_what_one_function_does(text: str) -> None:
+    assert read(text).kind == "deed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how routing works",
+        "path resolution",
+        "request parsing and validation",
+        "test client",
+        "mock handler for responses",
+        "Serialize and Serializer traits",
+        "list",
+        "parse",
+        "",
+    ],
+)
+def test_a_subject_is_not_a_deed(text: str) -> None:
+    assert read(text).kind == "sentence"
+
+
+def test_a_lone_name_is_a_symbol_whatever_it_begins_with() -> None:
+    assert read("get_value").kind == read("ParseError").kind == "symbol"

@@ -10,6 +10,7 @@ import pytest
 
 from mgrep_tui.retrieval import paths, weights
 from mgrep_tui.retrieval.forms import Asked, is_form
+from mgrep_tui.retrieval.opposites import opposes, sides_of
 from mgrep_tui.retrieval.question import read
 from mgrep_tui.retrieval.ranking import SATURATION, evidence, rank, refine, saturated
 from mgrep_tui.retrieval.signals import (
@@ -158,14 +159,15 @@ def test_the_ratio_moves_between_words_and_meaning() -> None:
     meant = replace(PLAIN, path="src/m.py", words=1.0, meaning=0.9)
     assert first("x", wordy, meant, ratio=0.0) == "src/w.py"
     assert first("x", wordy, meant, ratio=1.0) == "src/m.py"
-    silent = weights.mixed(weights.table(False, False), 0.0)
+    silent = weights.mixed(weights.table("sentence", False), 0.0)
     assert silent[SIGNALS.index("meaning")] == 0.0
     assert silent[SIGNALS.index("words")] > 0.0
 
 
 def test_other_files_have_their_turn_before_a_files_second_chunk() -> None:
-    scores = saturated(np.array([5.0, 4.9, 4.0], np.float32), np.array([0, 0, 1]))
-    assert scores.tolist() == pytest.approx([5.0, 4.9 - SATURATION, 4.0])
+    scores = saturated(np.array([5.0, 4.9, 4.0], np.float32), np.array([0, 0, 1]), 2.0)
+    assert scores.tolist() == pytest.approx([5.0, 2.9, 4.0])
+    assert SATURATION["deed"] < SATURATION["sentence"]
 
 
 def test_the_deep_model_can_turn_the_order() -> None:
@@ -190,6 +192,41 @@ def test_a_question_about_nothing_has_no_good_answer() -> None:
     assert evidence([far, near]) == 1.0
     assert evidence([]) == 0.0
     assert rank(read("zqxv"), [far], {}, lambda _: 0).shown_score(0) < 0.2
+
+
+def test_what_writes_is_on_the_other_side_of_what_reads() -> None:
+    asked = sides_of(("docbook", "read"))
+    assert opposes(asked, ("writer", "docbook"))
+    assert not opposes(asked, ("reader", "docbook"))
+    assert not opposes(asked, ("reader", "writer"))  # it does both
+    assert not opposes(sides_of(("read", "write")), ("writer",))  # both were asked for
+    assert not opposes(sides_of(("docbook",)), ("writer",))
+    both = [replace(PLAIN, path="src/writers/docbook.py"), replace(PLAIN, path="src/readers/docbook.py")]
+    assert column("opposite", "how docbook documents are read", both) == [1.0, 0.0]
+
+
+def test_another_case_of_a_name_counts_less_where_the_very_name_is_defined() -> None:
+    method = replace(PLAIN, symbol="register, helpers", container="Base")
+    module = replace(PLAIN, symbol="Helpers", container="Base", path="src/b.py")
+    assert column("definition", "Base::Helpers", [method]) == [0.8]
+    assert column("definition", "Base::Helpers", [method, module]) == [0.4, 1.0]
+
+
+def test_where_a_project_keeps_what_it_is_about() -> None:
+    three = [replace(PLAIN, path=path) for path in ("core/a.py", "app/lib.rs", "score/core_a.py")]
+    assert column("core", "x", three) == [1.0, 1.0, 0.0]
+
+
+def test_a_chunk_without_a_name_and_a_file_of_one_chunk() -> None:
+    two = [replace(PLAIN, symbol=""), replace(PLAIN, path="src/b.py", file_chunks=4)]
+    assert column("nameless", "x", two) == [1.0, 0.0]
+    assert column("whole file", "x", two) == [1.0, 0.0]
+
+
+def test_every_kind_of_question_has_weights_for_both_tiers() -> None:
+    for text in ("RouterGroup", "check if a path is absolute", "path resolution"):
+        for has_deep in (False, True):
+            assert weights.table(read(text).kind, has_deep)[SIGNALS.index("words")] > 0
 
 
 def test_every_weight_names_a_signal() -> None:
