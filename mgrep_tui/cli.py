@@ -72,7 +72,8 @@ def _open_closed_streams() -> None:
             if nowhere != number:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
-            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8"))
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
 
 
 def _leave(status: int) -> NoReturn:
