@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,9 @@ GROUPS = {
     ),
     "old versions": ("old version",),
     "platforms": ("foreign", "other platform"),
+    "opposites": ("opposite",),
+    "core folders": ("core",),
+    "wholes and the nameless": ("whole file", "nameless"),
     "size and depth": ("size", "length", "depth"),
 }
 
@@ -52,27 +56,14 @@ def without(cases: list[Case], names: tuple[str, ...]) -> list[Case]:
     for case in cases:
         matrix = case.matrix.copy()
         matrix[:, places] = 0.0
-        changed.append(
-            Case(
-                case.repository,
-                case.language,
-                case.category,
-                case.text,
-                case.is_symbol_like,
-                matrix,
-                case.file_of,
-                case.files,
-                case.targets,
-                case.elapsed_ms,
-            )
-        )
+        changed.append(replace(case, matrix=matrix))
     return changed
 
 
 def measured(cases: list[Case], learns: bool) -> list[float]:
     if learns:
         return train_ranking.left_out(cases)
-    return [ndcg(case, case.matrix @ weights.table(case.is_symbol_like, False)) for case in cases]
+    return [ndcg(case, case.matrix @ weights.table(case.kind, False)) for case in cases]
 
 
 def main() -> None:
