@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable
 
 from textual._xterm_parser import XTermParser
-from textual.drivers import linux_driver
 from textual.message import Message
 
 # Not `b` and `f`: with them macOS says Option with an arrow. Not capitals: some of them open longer sequences.
@@ -32,8 +31,3 @@ class AltParser(XTermParser):
         elif "\x1b" in data and not any(start in data for start in _LONGER):
             data = _ALT.sub(lambda found: f"\x1b[{ord(found[1])};3u", data)
         return super().feed(data)
-
-
-def install() -> None:
-    """From now on Textual reads the terminal with this parser. Textual has no place to say so, hence its release is pinned."""
-    linux_driver.XTermParser = AltParser  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,11 +19,12 @@ from typing import ClassVar
 from rich.console import RenderableType
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Explorer, SearchOptions, Session
 from mgrep_tui.model import Hit, Mode
-from mgrep_tui.ui import alt_keys, last_session
+from mgrep_tui.ui import last_session
 from mgrep_tui.ui.bindings import textual_keymap
 from mgrep_tui.ui.flow import DEBOUNCE_S, Ask
 from mgrep_tui.ui.keyboard import claim_keyboard
@@ -64,7 +66,7 @@ class MgrepApp(App[list[Hit]]):
         debounce_s: float = DEBOUNCE_S,
         now: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=_driver())
         self.animation_level = "none"
         users_themes, wrong_themes = load_themes(themes) if themes is not None else ((), ())
         for each in (*OWN_THEMES, *users_themes):
@@ -164,6 +166,14 @@ class MgrepApp(App[list[Hit]]):
         self.main.close_workers()
 
 
+def _driver() -> type[Driver] | None:
+    if sys.platform == "win32":
+        return None
+    from mgrep_tui.ui.driver import TerminalDriver
+
+    return TerminalDriver
+
+
 def run(
     explorer: Explorer,
     *,
@@ -186,7 +196,6 @@ def run(
     terminal, and when the screen ended by a fault: the log has it.
     """
     claim_keyboard()
-    alt_keys.install()
     session = explorer.load_session() if restore else None
     ask = Ask(text, mode or first_mode, options or SearchOptions())
     if session is not None:

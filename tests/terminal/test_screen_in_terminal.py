@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.display import Display
 from tests.support.terminal import ROOT, terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -89,6 +90,21 @@ def test_an_editor_that_is_not_there_leaves_the_screen_alive() -> None:
         screen.expect("2/18")
         screen.send("\x03")
         screen.end()
+
+
+def test_the_whole_terminal_is_used_also_where_stdout_is_a_file(tmp_path: Path) -> None:
+    """`vim $(mgrep-tui --print)`: the screen was 80 by 24 in a window of any size."""
+    with (
+        (tmp_path / "out").open("wb") as file,
+        terminal([*PROGRAM, "retr"], size=(131, 41), stdout=file.fileno()) as source,
+    ):
+        display = Display(source)
+        text = display.shows("F1", "retr", "┴")
+        lines = text.split("\n")
+        assert len(lines) == 41
+        assert len(lines[3]) == 131
+        source.send("\x03")
+        source.end()
 
 
 def test_the_chosen_hits_go_to_a_captured_stdout(tmp_path: Path) -> None:
