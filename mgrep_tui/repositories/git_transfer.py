@@ -100,6 +100,12 @@ _LIMITED = re.compile(r"returned error: 429|too many requests|rate limit", re.IG
 _HOST_KEY = re.compile(r"host key verification failed|authenticity of host|no .* host key is known", re.IGNORECASE)
 _OWNER = re.compile(r"dubious ownership", re.IGNORECASE)
 _TLS = re.compile(r"certificate|ssl", re.IGNORECASE)
+# What the other side says of its own objects.
+_DAMAGED = re.compile(
+    r"(?:remote: |git upload-pack: )(?:fatal: |error: )?"
+    r"(?P<what>[^\n]*(?:missing|unable to read|bad object|corrupt)[^\n]*)",
+    re.IGNORECASE,
+)
 _UNSOUND = re.compile(r"fsck|bad object|hasdotgit|gitmodules", re.IGNORECASE)
 
 
@@ -123,7 +129,9 @@ def explained(error: GitFailedError, address: Address) -> MgrepError:
             "git refuses to read that repository: it belongs to somebody else.",
             f"If you trust it: git config --global --add safe.directory '{address.project}'",
         )
-    if _NETWORK.search(said):
+    if damaged := _DAMAGED.search(said):
+        return MgrepError(f"The repository at {where} is damaged: {damaged.group('what').strip()}")
+    if address.host and _NETWORK.search(said):
         return MgrepError(f"{where} cannot be reached.", "Is there a network?")
     if _DENIED.search(said):
         hint = (

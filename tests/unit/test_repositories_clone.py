@@ -440,3 +440,42 @@ def test_ssh_never_asks(world: World) -> None:
     with pytest.raises(MgrepError, match="not known to ssh"):
         world.bring(address, environ={"GIT_SSH_COMMAND": str(ssh)})
     assert "-oBatchMode=yes" in seen.read_text()
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("fatal: Could not resolve host: github.com", "github.com cannot be reached"),
+        ("fatal: unable to access 'x': Failed to connect to github.com port 443", "cannot be reached"),
+        ("error: RPC failed; curl 56 Recv failure\nfatal: early EOF", "cannot be reached"),
+        ("remote: fatal: unable to read 3ba0ce\nfatal: early EOF\n", "is damaged: unable to read 3ba0ce"),
+        (
+            "fatal: could not read Username for 'https://github.com': terminal prompts disabled",
+            "does not let us read o/n",
+        ),
+        (
+            "remote: Invalid username or token.\nfatal: Authentication failed for 'https://github.com/o/n/'",
+            "does not let us",
+        ),
+        ("git@github.com: Permission denied (publickey).", "does not let us"),
+        (
+            "remote: Repository not found.\nfatal: repository 'https://github.com/o/n/' not found",
+            "There is no repository o/n",
+        ),
+        ("remote: The project you were looking for could not be found", "There is no repository o/n"),
+        ("fatal: couldn't find remote ref nope", "no branch, tag or commit 'nope' in o/n"),
+        ("fatal: remote error: upload-pack: not our ref 0123", "no branch, tag or commit"),
+        ("The requested URL returned error: 429", "takes no more requests"),
+        ("fatal: detected dubious ownership in repository at '/srv/n'", "belongs to somebody else"),
+        ("fatal: unable to access: SSL certificate problem: self signed", "is not safe"),
+        ("error: object 12ab: hasDotgit: contains '.git'\nfatal: fsck error in packed object", "takes for unsound"),
+        ("fatal: something new", "could not be fetched: fatal: something new"),
+        ("", "could not be fetched"),
+    ],
+)
+def test_what_git_says_in_words_for_a_person(said: str, expected: str) -> None:
+    address = parse_address("github:o/n@nope")
+    assert address is not None
+    error = git_transfer.explained(git_process.GitFailedError(said), address)
+    assert expected in error.message
+    assert "\n" not in error.message
