@@ -27,13 +27,13 @@ class CopyResult:
 
 
 def programs(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[tuple[str, ...], ...]:
-    """The clipboard programs that could serve here, best first. None over SSH: they would reach the wrong machine's clipboard."""
-    if environ.get("TMUX"):
-        return (("tmux", "load-buffer", "-w", "-"),)
+    """The clipboard programs that could serve here, best first. Over SSH only tmux, which hands on to the terminal: the others would reach
+    the wrong machine's clipboard."""
+    in_tmux = (("tmux", "load-buffer", "-w", "-"),) if environ.get("TMUX") else ()
     if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
-        return ()
+        return in_tmux
     if platform == "darwin":
-        return (("pbcopy",),)
+        return (("pbcopy",), *in_tmux)
     if platform == "win32":
         return (("clip.exe",),)
     found: list[tuple[str, ...]] = []
@@ -43,7 +43,7 @@ def programs(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[
         found += [("xclip", "-selection", "clipboard"), ("xsel", "--clipboard", "--input")]
     if environ.get("WSL_DISTRO_NAME"):
         found.append(("clip.exe",))
-    return tuple(found)
+    return (*found, *in_tmux)
 
 
 def harmless(text: str) -> str:
