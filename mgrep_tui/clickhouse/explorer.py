@@ -21,6 +21,7 @@ from mgrep_tui.clickhouse.address import Address
 from mgrep_tui.clickhouse.connection import Connection, connect
 from mgrep_tui.clickhouse.errors import EngineError
 from mgrep_tui.clickhouse.heads import Heads, Published, heads_of, published
+from mgrep_tui.clickhouse.here import HereChunks
 from mgrep_tui.clickhouse.lines import LineSearch
 from mgrep_tui.clickhouse.meaning import MeaningSearch
 from mgrep_tui.clickhouse.names import completions, nearest_name
@@ -120,7 +121,8 @@ class EngineExplorer:
                 model = load_static()
             except ModelError:
                 model = None
-            self._meaning = MeaningSearch(connection, model)
+            makes = HereChunks(self._settings, self._folders.config / "queries") if self._root is not None else None
+            self._meaning = MeaningSearch(connection, model, makes=makes)
             self._files = Files(connection)
             self._refresh()
         except MgrepError as error:

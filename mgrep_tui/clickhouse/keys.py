@@ -14,9 +14,10 @@ _DOCUMENT_BITS = 48
 _MASK = (1 << _DOCUMENT_BITS) - 1
 
 
-def document_of(path: bytes, content: bytes) -> int:
-    """The number of a file's content under this path: its chunks depend on both, since language and header come from the path."""
-    return _number(b"document", content, path) & _MASK
+def document_of(path: bytes, content: bytes, maker: str = "") -> int:
+    """The number of a file's content under this path: its chunks depend on both, since language and header come from the path, and on
+    `maker`, which names the code and the rules that cut them."""
+    return _number(b"document", content, path, maker.encode()) & _MASK
 
 
 def next_document(document: int) -> int:

@@ -21,6 +21,7 @@ from mgrep_tui.clickhouse.allowed import AllowedChunks
 from mgrep_tui.clickhouse.bound import Bound
 from mgrep_tui.clickhouse.connection import Connection, Limits, rows
 from mgrep_tui.clickhouse.heads import Heads, Narrowed
+from mgrep_tui.clickhouse.here import MOST_FILES, HereChunk, HereChunks
 from mgrep_tui.clickhouse.keys import CHUNK_BITS, document_of_chunk
 from mgrep_tui.clickhouse.near_search import NearSearch
 from mgrep_tui.clickhouse.overlay import Overlay
@@ -43,6 +44,7 @@ from mgrep_tui.search.query import Query
 from mgrep_tui.search.semantic import GONE, LIKE_RATIO, LIKE_WORDS, WIDE_ARM
 from mgrep_tui.search.semantic_candidates import ARM, DEFINITIONS, NAME_ARM, NAMES, Pool
 from mgrep_tui.search.semantic_showing import Deep, Showing, Source, hit_of, holds
+from mgrep_tui.search.semantic_text import ChunkText
 from mgrep_tui.search.semantic_union import as_folder
 
 T = TypeVar("T")
@@ -59,9 +61,10 @@ class _Found:
     """A chunk as the engine has it, and the searched repositories that have its file."""
 
     row: ChunkRow
-    where: Where
+    where: Where | None
     file_language: str
     states: tuple[int, ...] = ()
+    here: HereChunk | None = None  # it is on this disk, and the engine has something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ class _Gathered:
 
     pool: Pool = field(default_factory=Pool)
     places: dict[int, Where] = field(default_factory=dict)
+    texts: dict[int, ChunkText] = field(default_factory=dict)
     states: tuple[int, ...] = ()
     mentions: Callable[[str], int] = lambda name: 0
 
@@ -85,8 +89,15 @@ class _Gathered:
 class MeaningSearch:
     """Semantic searches on an engine; any number of threads."""
 
-    def __init__(self, connection: Connection, model: Embedder | None, deep: Deep | None = None) -> None:
-        """`model` is that of the questions; without one only words are searched."""
+    def __init__(
+        self,
+        connection: Connection,
+        model: Embedder | None,
+        deep: Deep | None = None,
+        makes: HereChunks | None = None,
+    ) -> None:
+        """`model` is that of the questions; without one only words are searched. `makes` cuts what differs on this disk."""
+        self._makes = makes
         self._connection = connection
         self._model = model
         self._deep = deep
@@ -117,13 +128,15 @@ class MeaningSearch:
         narrowed = heads.narrowed(query)
         hidden = self._hidden(heads, overlay, cancel)
         allowed = AllowedChunks(self._connection.database, narrowed, hidden)
+        here, notes = self._here(narrowed, overlay, cancel)
         if not query.plain.strip():
-            return self._list(query, narrowed, allowed, sink, cancel, limit, started)
+            return self._list(query, narrowed, allowed, here, sink, cancel, limit, started)
         question = questions.read(query.plain)
         deep = self._deep if tier == "deep" and ratio > 0 and self._deep is not None and self._deep.available else None
         arm = WIDE_ARM if query.filters.needs_text else max(ARM, limit)
-        gathered = self._gather(question, narrowed, allowed, arm, cancel)
-        return self._show(question, gathered, narrowed, sink, cancel, ratio, limit, started, deep)
+        gathered = self._gather(question, narrowed, allowed, arm, cancel, here=here)
+        outcome = self._show(question, gathered, narrowed, sink, cancel, ratio, limit, started, deep)
+        return replace(outcome, notes=(*outcome.notes, *notes)) if notes else outcome
 
     def like(
         self, chunk: int, query: Query, heads: Heads, sink: Sink, cancel: CancelToken, *, limit: int = 100
@@ -136,7 +149,10 @@ class MeaningSearch:
         if not found:
             return GONE
         one = found[0]
-        text = ChunkTexts(self._connection, LIMITS, [one.row], {chunk: one.where}, cancel).read(one.row)
+        where = one.where
+        if where is None:
+            return GONE
+        text = ChunkTexts(self._connection, LIMITS, [one.row], {chunk: where}, cancel).read(one.row)
         names = list(dict.fromkeys(IDENTIFIER.findall(text.text if text is not None else "")))[:200]
         counts = self._words.holders(keys_of("names", [name.lower() for name in names]), cancel)
         counted = sorted((counts.get(keys_of("names", [name.lower()])[0], 0), name) for name in names)
@@ -169,6 +185,23 @@ class MeaningSearch:
             for (document,) in rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel))
         ]
 
+    def _here(
+        self, narrowed: Narrowed, overlay: Overlay | None, cancel: CancelToken
+    ) -> tuple[list[_Found], tuple[str, ...]]:
+        """The chunks of changed files that the filters let through, and what is to be said about the others."""
+        state = next(iter(narrowed.states), None)
+        place = narrowed.place(state) if state is not None else None
+        if overlay is None or not overlay.changed or state is None or place is None or self._makes is None:
+            return [], ()
+        found = [
+            _Found(one.row, None, one.file_language, (state,), one)
+            for one in self._makes.of(overlay, cancel)
+            if one.is_accepted(place.query.filters)
+        ]
+        left = len(overlay.changed) - MOST_FILES
+        note = f"{left:,} more files differ here; they are found by regular expression only."
+        return found, (note,) if left > 0 else ()
+
     # --- candidates
 
     def _gather(
@@ -180,6 +213,7 @@ class MeaningSearch:
         cancel: CancelToken,
         *,
         vector: npt.NDArray[np.float32] | None = None,
+        here: Sequence[_Found] = (),
     ) -> _Gathered:
         model = self._model
         table = self._near.table_of(model.model_id, cancel) if model is not None else ""
@@ -187,7 +221,7 @@ class MeaningSearch:
             vector = model.embed_query(question.text)
         if not table:
             vector = None
-        by_words = self._submit(lambda: self._words.search(question.text, arm, allowed, cancel))
+        by_words = self._submit(lambda: self._words.search(question.text, arm, allowed, cancel, has_local=bool(here)))
         by_names = self._submit(lambda: self._definitions(question, allowed, cancel))
         near: list[int] = []
         if vector is not None and float(np.linalg.norm(vector)) > 0:
@@ -197,10 +231,17 @@ class MeaningSearch:
         wanted = list(dict.fromkeys([*word_hits.words, *near, *list(word_hits.naming)[: 2 * NAME_ARM], *defining]))
         cancel.check()
         every = {found.row.chunk_id: found for found in self._chunks(wanted, narrowed, cancel)}
-        words = _first(word_hits.words, every, arm)
         cosines: dict[int, float] = {}
         if vector is not None:
             cosines = self._near.cosines(table, vector, list(every), cancel)
+        if here:
+            word_hits, own = _with_here(word_hits, here, vector)
+            cosines |= own
+            every |= {found.row.chunk_id: found for found in here}
+            near = [*near, *own]
+            names = {name.casefold() for name in question.names[:NAMES]}
+            defining += [found.row.chunk_id for found in here if found.here is not None and found.here.defines(names)]
+        words = _first(word_hits.words, every, arm)
         nearest = dict(
             sorted(((chunk, cosines[chunk]) for chunk in near if chunk in cosines), key=lambda one: -one[1])[:arm]
         )
@@ -222,14 +263,22 @@ class MeaningSearch:
         cancel: CancelToken,
     ) -> _Gathered:
         """The second round: what the ranking wants to know of every candidate."""
-        ids = [found.row.chunk_id for found in kept]
+        ids = [found.row.chunk_id for found in kept if found.here is None]
         covered = self._submit(lambda: self._words.coverage(question.stems, ids, cancel))
-        documents = self._submit(lambda: self._documents({found.row.file_id for found in kept}, vector, cancel))
+        documents = self._submit(
+            lambda: self._documents({found.row.file_id for found in kept if found.here is None}, vector, cancel)
+        )
         twins = self._submit(lambda: self._with_younger_twin(kept, narrowed, cancel))
         stems = {paths.facts(found.row.path.decode("utf-8", "replace")).stem.lower() for found in kept}
         counts = self._words.holders(keys_of("names", sorted(stems)), cancel)
         mentions = {stem: counts.get(keys_of("names", [stem])[0], 0) for stem in stems}
         coverage, known, young = covered.result(), documents.result(), twins.result()
+        for found in kept:
+            if found.here is not None:
+                one, key = found.here, found.row.chunk_id
+                coverage[key] = one.coverage(keys_of("body", question.stems))
+                near = None if vector is None or one.centre is None else float(one.centre @ vector)
+                known[found.row.file_id] = _Known(near, one.chunks)
         states = tuple(dict.fromkeys(found.states[0] for found in kept))
         numbers = {state: number for number, state in enumerate(states)}
         candidates = []
@@ -269,8 +318,9 @@ class MeaningSearch:
             tuple({} for _ in states),
             tuple(numbers[found.states[0]] for found in kept),
         )
-        places = {found.row.chunk_id: found.where for found in kept}
-        return _Gathered(pool, places, states, lambda name: mentions.get(name.lower(), 0))
+        places = {found.row.chunk_id: found.where for found in kept if found.where is not None}
+        texts = {found.row.chunk_id: found.here.text for found in kept if found.here is not None}
+        return _Gathered(pool, places, texts, states, lambda name: mentions.get(name.lower(), 0))
 
     def _definitions(self, question: Question, allowed: AllowedChunks, cancel: CancelToken) -> list[int]:
         """The chunks that define the names asked for."""
@@ -387,7 +437,7 @@ class MeaningSearch:
         pool = gathered.pool
         ranking = rank(question, pool.candidates, pool.rarity, gathered.mentions, ratio=ratio)
         order = [pool.rows[place] for place in ranking.order.tolist()]
-        texts = ChunkTexts(self._connection, LIMITS, order, gathered.places, cancel)
+        texts = ChunkTexts(self._connection, LIMITS, order, gathered.places, cancel, gathered.texts)
         has_meaning = any(candidate.meaning is not None for candidate in pool.candidates)
         view = SemanticView(coverage=1.0 if has_meaning else 0.0, keywords_ready=True)
         sources = [self._source(narrowed, state, texts, view) for state in gathered.states]
@@ -407,6 +457,7 @@ class MeaningSearch:
         query: Query,
         narrowed: Narrowed,
         allowed: AllowedChunks,
+        here: Sequence[_Found],
         sink: Sink,
         cancel: CancelToken,
         limit: int,
@@ -424,13 +475,16 @@ class MeaningSearch:
         ids = [
             chunk for (chunk,) in rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel))
         ]
-        found = self._chunks(list(dict.fromkeys(ids)), narrowed, cancel)[:limit]
+        listed = [*self._chunks(list(dict.fromkeys(ids)), narrowed, cancel), *here]
+        listed.sort(key=lambda one: (one.row.path, one.row.first_line))
+        found = listed[:limit]
         texts = ChunkTexts(
             self._connection,
             LIMITS,
             [one.row for one in found],
-            {one.row.chunk_id: one.where for one in found},
+            {one.row.chunk_id: one.where for one in found if one.where is not None},
             cancel,
+            {one.row.chunk_id: one.here.text for one in found if one.here is not None},
         )
         hits: list[Hit] = []
         for one in found:
@@ -448,7 +502,7 @@ class MeaningSearch:
             hits=len(hits),
             files=len({hit.path for hit in hits}),
             engine="index",
-            is_capped=len(ids) > limit,
+            is_capped=len(ids) > limit or len(listed) > limit,
             is_verified=True,
             elapsed_ms=elapsed_ms,
             first_hit_ms=elapsed_ms if hits else None,
@@ -456,6 +510,27 @@ class MeaningSearch:
 
     def _submit(self, call: Callable[[], T]) -> Future[T]:
         return self._pool.submit(call)
+
+
+def _with_here(
+    hits: WordHits, here: Sequence[_Found], vector: npt.NDArray[np.float32] | None
+) -> tuple[WordHits, dict[int, float]]:
+    """The hits with the chunks of this disk among them, best first, and how near those are."""
+    words, body, naming = dict(hits.words), dict(hits.body), dict(hits.naming)
+    cosines: dict[int, float] = {}
+    for found in here:
+        one, key = found.here, found.row.chunk_id
+        assert one is not None
+        for scores, value in zip((words, body, naming), one.scores(hits.weights), strict=True):
+            if value > 0:
+                scores[key] = value
+        if vector is not None and one.vector is not None:
+            cosines[key] = float(one.vector @ vector) / (float(np.linalg.norm(vector)) or 1.0)
+
+    def ordered(scores: dict[int, float]) -> dict[int, float]:
+        return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+    return replace(hits, words=ordered(words), body=body, naming=ordered(naming)), cosines
 
 
 def _first(scores: dict[int, float], there: dict[int, _Found], count: int) -> dict[int, float]:

@@ -6,6 +6,8 @@ killed goes on where it stood: its last batch is removed and written again, noth
 
 from __future__ import annotations
 
+import hashlib
+import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +25,8 @@ from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
 from mgrep_tui.clickhouse.tree import Publication, TreeFile, commit_of_contents, publication_of, read_files
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.embedding.static import load_static
-from mgrep_tui.errors import MgrepError, ModelError
-from mgrep_tui.index.rows import NewFile
+from mgrep_tui.errors import ModelError
+from mgrep_tui.index.writer import versions_of
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.settings.config import Settings
@@ -108,7 +110,8 @@ class _Push:
         self._report = report
         self._model = model
         self._number = secrets.randbits(63)
-        self._writer = Writer(connection, self._number, model, vectors, dimension)
+        self._maker = maker_of(settings, queries)
+        self._writer = Writer(connection, self._number, model, vectors, dimension, self._maker)
         self._batch = Batch()
         self._with_blocks: set[bytes] = set()  # contents that this push has written or is about to
         self._rows: dict[
@@ -160,15 +163,15 @@ class _Push:
 
     def _numbers(self, files: Sequence[TreeFile]) -> dict[bytes, tuple[int, bool]]:
         """By path: the document's number, and whether the engine lacks it. A number that another document has is passed over."""
-        wanted = {file.path: document_of(file.path, file.content) for file in files}
+        wanted = {file.path: document_of(file.path, file.content, self._maker) for file in files}
         found: dict[bytes, tuple[int, bool]] = {}
         left = {file.path: file for file in files}
         while left:
             known = {
-                number: (bytes(path), bytes(content))
-                for number, path, content in rows(
+                number: (bytes(path), bytes(content), bytes(maker).decode())
+                for number, path, content, maker in rows(
                     self._connection.batches(
-                        f"SELECT document, path, content FROM {self._connection.database}.documents"
+                        f"SELECT document, path, content, maker FROM {self._connection.database}.documents"
                         " WHERE document IN {numbers:Array(UInt64)}",
                         {"numbers": sorted({wanted[path] for path in left})},
                         limits=WORK,
@@ -182,7 +185,7 @@ class _Push:
                 there = known.get(number)
                 if there is None and taken.get(number, path) == path:
                     found[path] = (number, True)
-                elif there == (path, file.content):
+                elif there == (path, file.content, self._maker):
                     found[path] = (number, False)
                 else:
                     wanted[path] = next_document(number)
@@ -290,6 +293,12 @@ class _Push:
         )
         if missing[0][0]:
             raise EngineError("Something was removed from the engine while this was published.", "Push once more.")
+
+
+def maker_of(settings: Settings, queries: Path | None) -> str:
+    """A name for all that the chunks of a file depend on beside the file."""
+    what = versions_of(settings.chunking, queries if queries is not None else Path(os.devnull))
+    return hashlib.blake2b(what.encode(), digest_size=8).hexdigest()
 
 
 def _text(value: str) -> pa.Array:
@@ -408,6 +417,3 @@ def _portions(source: Iterable[TreeFile], size: int) -> Iterator[list[TreeFile]]
             some, held = [], 0
     if some:
         yield some
-
-
-__all__ = ["MgrepError", "NewFile", "Pushed", "Step", "push"]

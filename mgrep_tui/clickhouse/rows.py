@@ -48,8 +48,11 @@ class Batch:
 class Writer:
     """Writes batches of documents. Belongs to one thread."""
 
-    def __init__(self, connection: Connection, push: int, model: str, vectors: str, dimension: int) -> None:
-        """`push` names this run; `vectors` is the name of the model's table, empty where there are no vectors."""
+    def __init__(
+        self, connection: Connection, push: int, model: str, vectors: str, dimension: int, maker: str = ""
+    ) -> None:
+        """`push` names this run, `maker` what cuts its chunks; `vectors` is the model's table, empty where there are no vectors."""
+        self._maker = maker
         self._connection = connection
         self._push = push
         self._model = model
@@ -172,6 +175,7 @@ class Writer:
                 "document": pa.array([document.number for document in documents], pa.uint64()),
                 "content": pa.array([file.content_hash for file in files], HASH),
                 "path": _texts([file.path for file in files]),
+                "maker": _texts([self._maker] * len(files)),
                 "language": _texts([file.language for file in files]),
                 "flags": pa.array([file.flags for file in files], pa.uint8()),
                 "chunks": pa.array([min(len(file.chunks), MOST_CHUNKS) for file in files], pa.uint32()),

@@ -68,7 +68,8 @@ TABLES = (
     ),
     Table(
         "documents",
-        "document UInt64, content FixedString(16), path String, language LowCardinality(String), flags UInt8, chunks UInt32,"
+        "document UInt64, content FixedString(16), path String, maker LowCardinality(String), language LowCardinality(String),"
+        " flags UInt8, chunks UInt32,"
         " text_bytes UInt64, grammar LowCardinality(String), fallback LowCardinality(String), model LowCardinality(String),"
         " centre Array(Float32) CODEC(ZSTD(1))",
         "document",

@@ -35,15 +35,16 @@ class ChunkTexts:
         order: Sequence[ChunkRow],
         places: Mapping[int, Where],
         cancel: CancelToken,
+        known: Mapping[int, ChunkText] | None = None,
     ) -> None:
-        """`places` has every chunk by its id."""
+        """`places` has every chunk by its id, but for those whose text is `known`."""
         self._connection = connection
         self._limits = limits
         self._order = list(order)
         self._places = places
         self._cancel = cancel
         self._next = 0
-        self._found: dict[int, ChunkText | None] = {}
+        self._found: dict[int, ChunkText | None] = dict(known or {})
 
     def read(self, row: ChunkRow) -> ChunkText | None:
         """The chunk's lines; None when the engine has not all of them."""

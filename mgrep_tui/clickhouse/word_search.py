@@ -36,6 +36,17 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
+class Weight:
+    """What a word is worth in the three questions that are asked at once; `is_flat` where how often it stands does not count."""
+
+    words: float
+    body: float
+    naming: float
+    slope: float
+    is_flat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class WordHits:
     """The best chunks by all words, by their body's and by their names'; best first. `holders` counts chunks by stem."""
 
@@ -44,17 +55,7 @@ class WordHits:
     naming: dict[int, float] = field(default_factory=dict)
     holders: dict[str, int] = field(default_factory=dict)
     chunks: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Weight:
-    """What a word is worth in the three questions that are asked at once; `is_flat` where how often it stands does not count."""
-
-    words: float
-    body: float
-    naming: float
-    slope: float
-    is_flat: bool = False
+    weights: dict[int, Weight] = field(default_factory=dict)
 
 
 class WordSearch:
@@ -84,8 +85,13 @@ class WordSearch:
             self._totals = time.monotonic(), totals
         return totals
 
-    def search(self, text: str, arm: int, allowed: AllowedChunks, cancel: CancelToken) -> WordHits:
-        """The `arm` best chunks of a question by each kind of its words. Raises `EngineError` and `Cancelled`."""
+    def search(
+        self, text: str, arm: int, allowed: AllowedChunks, cancel: CancelToken, *, has_local: bool = False
+    ) -> WordHits:
+        """The `arm` best chunks of a question by each kind of its words. Raises `EngineError` and `Cancelled`.
+
+        `has_local` says that other chunks will be scored by the same weights.
+        """
         stems = words.question_stems(text)
         if not stems:
             return WordHits()
@@ -98,7 +104,7 @@ class WordSearch:
             ],
             cancel,
         )
-        weights = self._weights(stems, names, known, totals)
+        weights = self._weights(stems, names, known, totals, has_local)
         unknown = [
             stem for stem in stems if len(stem) >= FUZZY_LENGTH and not any(key in known for key in _stem_keys(stem))
         ]
@@ -109,7 +115,7 @@ class WordSearch:
             found = self._best(weights, known, arm, allowed, cancel)
         by_words, by_body, by_naming = found
         holders = {stem: known.get(keys_of("body", [stem])[0], 0) for stem in stems}
-        return WordHits(by_words, by_body, by_naming, holders, totals.chunks)
+        return WordHits(by_words, by_body, by_naming, holders, totals.chunks, weights)
 
     def holders(self, keys: Iterable[int], cancel: CancelToken) -> dict[int, int]:
         """In how many chunks each word stands; those that stand nowhere are missing."""
@@ -145,21 +151,23 @@ class WordSearch:
         return {chunk: count / len(keys) for chunk, count in found}
 
     def _weights(
-        self, stems: Sequence[str], names: Sequence[str], known: dict[int, int], totals: Totals
-    ) -> dict[int, _Weight]:
+        self, stems: Sequence[str], names: Sequence[str], known: dict[int, int], totals: Totals, has_local: bool
+    ) -> dict[int, Weight]:
         found = {}
         for name, texts in (*((field_name, stems) for field_name in STEMMED), ("names", names)):
             average = totals.averages[FIELD_NUMBER[name]]
             slope = K1 * B / average if average > 0 else K1 * B
             for key in keys_of(name, texts):
-                if key in known:
-                    worth = rarity(max(totals.chunks, known[key]), known[key])
-                    found[key] = _Weight(BOOSTS[name] * worth, BODY[name] * worth, NAMING[name] * worth, slope)
+                # A word that stands nowhere may stand in a file that was changed here.
+                if key in known or has_local:
+                    holders = known.get(key, 0)
+                    worth = rarity(max(totals.chunks, holders), holders)
+                    found[key] = Weight(BOOSTS[name] * worth, BODY[name] * worth, NAMING[name] * worth, slope)
         return found
 
-    def _variants(self, stems: Sequence[str], cancel: CancelToken) -> dict[int, _Weight]:
+    def _variants(self, stems: Sequence[str], cancel: CancelToken) -> dict[int, Weight]:
         """The words that a misspelt one may stand for."""
-        found: dict[int, _Weight] = {}
+        found: dict[int, Weight] = {}
         fields = [FIELD_NUMBER[name] for name in ("body", "symbol", "path")]
         for stem in stems:
             distance = 1 if len(stem) < 8 else 2
@@ -180,12 +188,12 @@ class WordSearch:
                 )
             ):
                 name = FIELDS[number]
-                found[word] = _Weight(FUZZY_BOOST, FUZZY_BOOST, FUZZY_BOOST if NAMING[name] else 0.0, 0.0, is_flat=True)
+                found[word] = Weight(FUZZY_BOOST, FUZZY_BOOST, FUZZY_BOOST if NAMING[name] else 0.0, 0.0, is_flat=True)
         return found
 
     def _best(
         self,
-        weights: dict[int, _Weight],
+        weights: dict[int, Weight],
         known: dict[int, int],
         arm: int,
         allowed: AllowedChunks,
@@ -222,7 +230,7 @@ class WordSearch:
 
     def _scores(
         self,
-        weights: dict[int, _Weight],
+        weights: dict[int, Weight],
         order: str,
         count: int,
         allowed: AllowedChunks,
