@@ -16,6 +16,7 @@ from watchdog.observers import Observer
 
 from mgrep_tui.explorer.local import LocalExplorer
 from mgrep_tui.index import worker as workers
+from mgrep_tui.index.inotify import Inotify
 from mgrep_tui.model import Mode
 from mgrep_tui.settings.config import CorpusSettings, Settings
 from tests.support.explored import WAYS, Explored, ask, index_small_trees
@@ -206,6 +207,7 @@ def test_watching_that_cannot_be_had_is_said(explored: Explored, monkeypatch: py
 
     monkeypatch.setattr(Observer, "schedule", refused)
     monkeypatch.setattr(Observer, "start", refused)
+    monkeypatch.setattr(Inotify, "add", refused)
     explored.write({"a.py": "needle\n", **FILLER})
     explorer = explored.open(watch=True)
     wait_until(lambda: not explorer.health().watcher.startswith("watching"), "a word about it")
