@@ -10,6 +10,7 @@ All methods may be called from any thread. Snapshots are immutable and cost noth
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -327,10 +328,8 @@ class Coverage:
     def _known_by_segments(self) -> dict[bytes, FileStat]:
         known: dict[bytes, FileStat] = {}
         for segment, dead in zip(self._segments, self._dead, strict=True):
-            paths = segment.paths()
-            stats = segment.stats().tolist()
-            for index in np.flatnonzero(~dead).tolist():
-                known[paths[index]] = _stat(stats[index])
+            all_of_it = zip(segment.paths(), segment.stats_of(slice(None)), strict=True)
+            known.update(itertools.compress(all_of_it, (~dead).tolist()))
         known.update(self._touched)
         return known
 

@@ -12,6 +12,7 @@ import itertools
 import mmap
 import os
 from bisect import bisect_left
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -157,6 +158,17 @@ class Segment:
     def stats(self) -> npt.NDArray[np.int64]:
         """A read-only (files, 4) array of size_bytes, mtime_ns, ctime_ns and the inode as a signed number."""
         return self._stats
+
+    def stats_of(self, numbers: Array | slice) -> Iterator[FileStat]:
+        """The stats of these files. Columns become Python's numbers at once: file by file costs five times as much."""
+        rows = self._stats[numbers]
+        numbers_of = (
+            rows[:, 0].tolist(),
+            rows[:, 1].tolist(),
+            rows[:, 2].tolist(),
+            rows[:, 3].astype(np.uint64).tolist(),
+        )
+        return map(FileStat._make, zip(*numbers_of, strict=True))
 
     def content_hash(self, number: int) -> bytes:
         """blake2b-128 of the file's raw bytes."""
