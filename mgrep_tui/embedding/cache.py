@@ -80,6 +80,26 @@ class EmbeddingCache:
                     connection.executemany("UPDATE vectors SET used = ? WHERE model = ? AND hash = ?", stale)
         return found
 
+    def known(self, model_id: str, hashes: Sequence[bytes]) -> set[bytes]:
+        """Which of `hashes` have a vector; neither read nor marked as used."""
+        found: set[bytes] = set()
+        with self._guarded() as connection:
+            if connection is not None:
+                model, _ = self._model(connection, model_id, 0)
+                for start in range(0, len(hashes), _KEYS_PER_STATEMENT):
+                    keys = list(hashes[start : start + _KEYS_PER_STATEMENT])
+                    marks = ",".join("?" * len(keys))
+                    rows = connection.execute(
+                        f"SELECT hash FROM vectors WHERE model = ? AND hash IN ({marks})", (model, *keys)
+                    )
+                    found.update(row[0] for row in rows)
+        return found
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a good deal more would push out what is kept."""
+        return self.size_bytes() > _EVICT_TO * self._limit_bytes
+
     def put(self, model_id: str, hashes: Sequence[bytes], vectors: Vectors) -> None:
         """Keep vectors, shape (len(hashes), dimension); known ones are replaced. A model has one dimension: others are not kept."""
         if len(hashes) == 0 or not np.isfinite(vectors).all():

@@ -116,6 +116,14 @@ class DeepTier:
             return f"Code is sent to {self._backend.host} (semantic.endpoint)."
         return ""
 
+    def expense(self, texts: int, chars: int) -> str:
+        """What it would take to embed so many texts at an endpoint, as a sentence; empty for a model on this machine."""
+        if not isinstance(self._backend, RemoteBackend):
+            return ""
+        estimate = self._backend.estimate(texts, chars)
+        price = "at a price that is not known here" if estimate.usd is None else f"about US$ {estimate.usd:.2f}"
+        return f"All {texts:,} chunks: {estimate.requests:,} requests, about {estimate.tokens:,} tokens, {price}."
+
     def start(self) -> None:
         """Begin to load the model now, in the background."""
         if self.available:
@@ -126,6 +134,15 @@ class DeepTier:
         hashes = [text_hash(text) for text in texts]
         found = self._cache.get(self.model_id, list(dict.fromkeys(hashes)))
         return {position: found[key] for position, key in enumerate(hashes) if key in found}
+
+    def unknown(self, hashes: Sequence[bytes]) -> set[bytes]:
+        """Those of the texts' hashes (`text_hash`) that have no vector yet."""
+        return set(hashes) - self._cache.known(self.model_id, list(dict.fromkeys(hashes)))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the cache takes no more without dropping what is in it."""
+        return self._cache.is_full
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`; from the cache where known, with the background's priority. Raises `ModelError`."""

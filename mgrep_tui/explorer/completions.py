@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from mgrep_tui.index.catalog import Catalog
 
 LIMIT = 50
+LIKENESS = 0.75  # names nearer than this are taken for a slip of the pen
 STATES = ("dirty", "untracked", "test", "generated", "vendored")
 CASES = ("yes", "no", "auto")
 KINDS = ("function", "method", "class", "interface", "struct", "enum", "trait", "module", "type", "constant", "section")
@@ -58,6 +60,20 @@ def united_completions(
     for turn in zip_longest(*answers):
         found |= {word: None for word in turn if word is not None}
     return tuple(found)[:LIMIT]
+
+
+def nearest_symbol(word: str, catalog: Catalog | None) -> str:
+    """The name in the symbol table that is most like `word`; empty when none is near, or when the word is a name itself."""
+    if catalog is None or len(word) < 4:
+        return ""
+    try:
+        if catalog.symbols_named(word, limit=1):
+            return ""
+        names = {row.name for row in catalog.symbols_starting(word[:2], limit=2_000)}
+    except IndexDamagedError:
+        return ""
+    near = difflib.get_close_matches(word, sorted(names), 1, LIKENESS)
+    return near[0] if near else ""
 
 
 def _values(key: str, value: str, catalog: Catalog | None) -> tuple[str, ...]:

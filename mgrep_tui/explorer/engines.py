@@ -5,7 +5,6 @@ Imported late, by the thread that opens the index: numpy, re2 and the index come
 
 from __future__ import annotations
 
-import difflib
 import os
 import threading
 import time
@@ -16,15 +15,15 @@ from typing import TYPE_CHECKING, Protocol
 from mgrep_tui.corpus.gitstate import GitState, work_tree_state
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
-from mgrep_tui.explorer.completions import completions_of
+from mgrep_tui.explorer.completions import completions_of, nearest_symbol
 from mgrep_tui.explorer.protocol import SearchOptions
+from mgrep_tui.explorer.quoted import files_with
 from mgrep_tui.explorer.shared import SharedModels
-from mgrep_tui.explorer.sinks import Collected
+from mgrep_tui.explorer.sinks import Collected, Noting
 from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.worker import IndexWorker
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import FileStat, Health, Mode, Outcome, Sink, Skip, Symbol
-from mgrep_tui.ngram.plan import plan, plan_literal
 from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.search.filters import ChunkFacts, FileFacts, HasText
 from mgrep_tui.search.query import Query, parse
@@ -38,13 +37,12 @@ if TYPE_CHECKING:
     # What regex mode does not need is imported where it is used.
     from mgrep_tui.embedding.deep import DeepTier
     from mgrep_tui.search.semantic import SemanticEngine
+    from mgrep_tui.search.semantic_filling import Filling
     from mgrep_tui.search.semantic_several import Part
 
 # A variant of a query is counted up to here, and not for longer: it is an offer, not an answer.
 COUNT_LIMIT = 999
 COUNT_S = 0.4
-# Names nearer than this are taken for a slip of the pen.
-LIKENESS = 0.75
 # The state against git is asked again when it is older than this and somebody looks.
 GIT_STATE_S = 5.0
 
@@ -85,6 +83,7 @@ class Engines:
         self._regex = RegexEngine(root, settings)
         self._deep: DeepTier | None = None
         self._meaning: SemanticEngine | None = None
+        self._filling: Filling | None = None
         self._on_change: Callable[[], None] = lambda: None
         self._git = GitState()
         self._git_at = 0.0
@@ -116,12 +115,27 @@ class Engines:
         worker.subscribe(on_change)
         worker.start()
         self._index = self._worker = worker
+        if self._deep is not None and self._settings.semantic.deep == "background" and self._watch:
+            self._fill(self._deep, worker)
         if self._watch:
             self._regex.warm()  # it stays, and is asked again and again
+
+    def _fill(self, deep: DeepTier, worker: IndexWorker) -> None:
+        """Have the deep model see every chunk in the background, from now on."""
+        from mgrep_tui.search.semantic_filling import Filling
+
+        filling = Filling(
+            self._root, self._settings.chunking.max_file_bytes, deep, worker.semantic, on_change=self._announce
+        )
+        worker.subscribe(filling.wake)
+        filling.start()
+        self._filling = filling
 
     def close(self) -> None:
         """Stop everything, within a quarter of a second."""
         self._closed.cancel()
+        if self._filling is not None:
+            self._filling.stop()
         self._regex.close()
         if self._deep is not None:
             self._shared.leave(self._announce)
@@ -140,8 +154,15 @@ class Engines:
     def health(self) -> Health:
         health = self._opened.health()
         # What the header shows is git's view, from memory; how many files the n-gram index lacks is `files_pending` there.
-        models = health.models if self._deep is None else (*health.models, ("deep", self._deep.state))
-        return replace(health, dirty=len(self._git.dirty), models=models)
+        models = health.models
+        deep, filling = self._deep, self._filling
+        if deep is not None:
+            said = [deep.state, filling.state if filling is not None else "", deep.notice]
+            if deep.notice:
+                said.append(deep.expense(health.chunks, health.text_bytes))
+            models = (*models, ("deep", " · ".join(phrase for phrase in said if phrase)))
+        done = filling.done if filling is not None else 0
+        return replace(health, dirty=len(self._git.dirty), models=models, deep_vectors=min(done, health.chunks))
 
     def skipped(self) -> Sequence[Skip]:
         return self._opened.skipped()
@@ -149,10 +170,14 @@ class Engines:
     def pause(self) -> None:
         if self._worker is not None:
             self._worker.pause()
+        if self._filling is not None:
+            self._filling.pause()
 
     def resume(self) -> None:
         if self._worker is not None:
             self._worker.resume()
+        if self._filling is not None:
+            self._filling.resume()
 
     def rebuild(self, part: str) -> None:
         if self._worker is not None:
@@ -178,6 +203,8 @@ class Engines:
         query = scoped(whole, self._scope)
         if query is None:
             return Outcome(engine="index", is_verified=True)
+        if self._filling is not None and not is_exhaustive:
+            sink = Noting(sink, self._filling.look_at)
         if mode is Mode.REGEX and options.like is None:
             return self._find(query, options, sink, cancel, limit, is_exhaustive, checks_disk)
         view = self._opened.semantic()
@@ -262,18 +289,7 @@ class Engines:
         return replace(self._settings, corpus=corpus)
 
     def _files_with(self, texts: Sequence[HasText]) -> Collection[bytes] | None:
-        """The files that can hold these texts and patterns; None while that is not known, or when it is any file."""
-        worker = self._worker
-        snapshot = worker.snapshot() if worker is not None else None
-        if snapshot is None or not snapshot.covers:
-            return None
-        # A line's end may be two bytes in the file: what spans lines tells nothing here.
-        one_line = [text for text in texts if "\n" not in text.value and not (text.is_pattern and "\\n" in text.value)]
-        plans = [plan(text.value) if text.is_pattern else plan_literal(text.value) for text in one_line]
-        telling = [one for one in plans if not one.is_all]
-        if not telling:
-            return None
-        return set.intersection(*({candidate.path for candidate in snapshot.candidates(one)} for one in telling))
+        return None if self._worker is None else files_with(self._worker.snapshot(), texts)
 
     @property
     def _opened(self) -> OpenIndex:
@@ -340,18 +356,7 @@ class Engines:
         return completions_of(prefix, self._opened.semantic().catalog, self._scope.names)
 
     def nearest_symbol(self, word: str) -> str:
-        """The name in the symbol table that is most like `word`; empty when none is near, or when the word is a name itself."""
-        catalog = self._opened.semantic().catalog
-        if catalog is None or len(word) < 4:
-            return ""
-        try:
-            if catalog.symbols_named(word, limit=1):
-                return ""
-            names = {row.name for row in catalog.symbols_starting(word[:2], limit=2_000)}
-        except IndexDamagedError:
-            return ""
-        near = difflib.get_close_matches(word, sorted(names), 1, LIKENESS)
-        return near[0] if near else ""
+        return nearest_symbol(word, self._opened.semantic().catalog)
 
     def recent_changes(self) -> Sequence[bytes]:
         catalog = self._opened.semantic().catalog
