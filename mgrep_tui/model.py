@@ -327,6 +327,7 @@ class Health:
     commit: str = ""
     dirty: int = 0
     generation: int = 0
+    roots_open: int = 0  # of several, how many can be searched by now
     text_bytes: int = 0
     index_bytes: tuple[tuple[str, int], ...] = ()  # part, bytes on disk
     models: tuple[tuple[str, str], ...] = ()  # tier, model and its state as a phrase

@@ -1,1 +1,1 @@
-"""One root, its index and its searches, as both fronts (screen and command line) see them."""
+"""One root or several, their indexes and their searches, as both fronts (screen and command line) see them."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PATIENCE_S = 1.0  # for a root that is just being opened
+PATIENCE_S = 10.0  # for a root that is just being opened: the hits of the others are shown meanwhile
 GRACE_S = 2.0  # beyond the time limit of a search, for a root that does not look at its token
 LOOK_S = 0.02
 

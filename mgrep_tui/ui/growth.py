@@ -35,7 +35,7 @@ def is_whole(health: Health) -> bool:
 
 def grown(health: Health, mode: Mode) -> tuple[object, ...]:
     """What an answer depends on. A partial answer to a pattern changes only when there is another way to search."""
-    ways = (health.state, health.regex_ready, health.keywords_ready)
+    ways = (health.state, health.regex_ready, health.keywords_ready, health.roots_open)
     return ways if mode is Mode.REGEX else (*ways, health.files_chunked, health.chunks, health.vectors)
 
 

@@ -36,7 +36,7 @@ class Forge:
         self.hang = threading.Event()  # when `hangs`, answers wait for it
         self.hangs = False
         self.began = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = _Quiet(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
@@ -135,6 +135,13 @@ class Forge:
                 self._plain(status, content, headers)
 
         return Handler
+
+
+class _Quiet(ThreadingHTTPServer):
+    """Says nothing when a client goes away in the middle, which is what the tests are about."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        return None
 
 
 def _asked_of_git(path: str, folder: Path) -> tuple[str, str] | None:
