@@ -1,6 +1,6 @@
 """How quick regex mode is, beside `rg`, `csearch` and `rgx` where they are installed, in one run on one tree.
 
-    python tests/benchmarks/regex_speed.py TREE [--index FOLDER] [--json FILE] [--rounds N]
+    python tests/benchmarks/regex_speed.py TREE [--index FOLDER] [--json FILE] [--rounds N] [--rgx]
 
 Builds the n-gram index of TREE in FOLDER (kept there for the next run; built by a child process, whose time and memory are told), and
 csearch's index beside it. Each pattern is run `--rounds` times by each program, all programs taking turns, and the best time counts, as all
@@ -9,6 +9,7 @@ of them read from memory. Ours is a warm process, as the screen is; the others a
 A hit is made when it is looked at, so ours looks at the first page of them, as the screen does.
 "first" is the time to the first result, "1,000" to the thousandth line or the end, "all" to the end; all in ms. Where the screen
 stops at its cap, "all" is the time of the exhaustive answer as for a pipe.
+`rgx` (PyPI: ripgrepx) is measured last, with `--rgx`.
 Lines are compared with those of `rg`; `csearch` leaves out files that it takes for no text, and is not compared.
 """
 
@@ -100,6 +101,7 @@ PATTERNS = (
 )
 FEW_CANDIDATES = 8000
 PAGE_LINES = 50
+RGX_START_S = 900.0
 
 
 @dataclass
@@ -210,10 +212,39 @@ def rivals(tree: Path, index: Path) -> dict[str, Callable[[str], Timed]]:
             subprocess.run([cindex, str(tree)], env=theirs, check=True, stderr=subprocess.DEVNULL)
             print(f"cindex: {time.perf_counter() - began:.1f} s")
         found["csearch"] = lambda pattern: process([csearch, "-n", pattern], tree, theirs)
-    if rgx := shutil.which("rgx", path=scripts) or shutil.which("rgx"):
-        process([rgx, "zzyzx_nothing"], tree, environ)  # starts its daemon and builds its index
-        found["rgx"] = lambda pattern: process([rgx, "-n", pattern], tree, environ)
     return found
+
+
+def measure_rgx(tree: Path, index: Path, rows: Sequence[Row], rounds: int) -> None:
+    """Add the times of `rgx` to the rows, where it is installed. It comes last and alone: its server takes the better part of a core, also
+    when it is idle. The server is ended in any case."""
+    rgx = shutil.which("rgx", path=sysconfig.get_path("scripts")) or shutil.which("rgx")
+    if rgx is None:
+        return
+    environ = dict(os.environ) | {"RGX_CACHE_DIR": str(index / "rgx")}
+
+    def server(command: str) -> str:
+        done = subprocess.run(
+            [rgx, "--server", command], cwd=tree, env=environ, capture_output=True, text=True, check=False, timeout=60
+        )
+        return done.stdout + done.stderr
+
+    began = time.perf_counter()
+    try:
+        print(server("start").strip())
+        while "ready" not in (said := server("status").lower()) and time.perf_counter() - began < RGX_START_S:
+            time.sleep(1.0)
+        print(
+            f"rgx: {time.perf_counter() - began:.1f} s until its server says: {said.strip().splitlines()[:1]}",
+            flush=True,
+        )
+        for row in rows:
+            for _ in range(rounds):
+                timed = process([rgx, "-n", row.pattern], tree, environ)
+                row.programs["rgx"] = row.programs.get("rgx", Timed()).better(timed)
+            print(_line(row), flush=True)
+    finally:
+        server("stop")
 
 
 def open_index(root: Root, folder: Path) -> Segment:
@@ -241,11 +272,12 @@ def build(root: Root, name: Path) -> None:
     print(f"index: {100 * summary.size_bytes / summary.text_bytes:.1f} % of {summary.text_bytes / 1e6:,.0f} MB of text")
 
 
-def measure(tree: Path, index: Path, rounds: int) -> list[Row]:
+def measure(tree: Path, index: Path, rounds: int, *, with_rgx: bool) -> list[Row]:
     root = open_root(tree)
     snapshot = make_snapshot([open_index(root, index)], covers=True)
     settings = Settings()
     engine = RegexEngine(root, replace(settings, regex=replace(settings.regex, time_limit_s=600.0)))
+    engine.warm()  # as the screen does
     others = rivals(tree, index)
     rows = []
     for pattern in PATTERNS:
@@ -257,6 +289,9 @@ def measure(tree: Path, index: Path, rounds: int) -> list[Row]:
                 row.programs[name] = row.programs.get(name, Timed()).better(run(pattern))
         rows.append(row)
         print(_line(row), flush=True)
+    engine.close()
+    if with_rgx:
+        measure_rgx(tree, index, rows, rounds)
     return rows
 
 
@@ -301,13 +336,16 @@ def main() -> None:
     parser.add_argument("--index", type=Path, default=Path(".regex-speed"))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--rgx", action="store_true", help="measure rgx too: its server is started, and ended at the end"
+    )
     parser.add_argument("--build", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     tree = arguments.tree.resolve()
     if arguments.build:
         build(open_root(tree), arguments.build)
         return
-    rows = measure(tree, arguments.index.resolve(), arguments.rounds)
+    rows = measure(tree, arguments.index.resolve(), arguments.rounds, with_rgx=arguments.rgx)
     summary = summarise(rows)
     for name, value in summary.items():
         print(f"{name:28} {value:10.2f}")
