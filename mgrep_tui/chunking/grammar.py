@@ -7,6 +7,7 @@ guards here is the caller's to note (by content hash).
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import lru_cache
 
 from tree_sitter import Language, Parser, Query, Tree
@@ -18,6 +19,9 @@ from mgrep_tui.chunking.rules import Rules
 # Below this size no grammar was seen to take longer than a tenth of a second, and a plain parse is quicker than one that can be stopped.
 _UNTIMED_BYTES = 100_000
 _READ_BYTES = 65_536
+
+# A parse may last this many times its limit on a machine that is busy with other things.
+_CLOCK_SHARE = 3
 
 
 class ParseRefused(Exception):  # noqa: N818  # not an error: the reason why a file is cut by lines
@@ -45,6 +49,12 @@ def load(rules: Rules) -> tuple[Language, Query]:
         raise ParseRefused(f"the query file of {rules.language} does not fit its grammar: {error}") from error
 
 
+def _limit(timeout_s: float) -> Callable[[], bool]:
+    """Whether the time is over: by what this process worked, so that a busy machine cuts no file short, and by the clock in the end."""
+    worked, clock = time.process_time() + timeout_s, time.monotonic() + _CLOCK_SHARE * timeout_s
+    return lambda: time.process_time() > worked or time.monotonic() > clock
+
+
 def parse(buffer: bytes, rules: Rules, timeout_s: float) -> Tree:
     """Parse UTF-8 text. Raises `ParseRefused` when it nests too deep or takes longer than `timeout_s`."""
     language, _ = load(rules)
@@ -54,11 +64,11 @@ def parse(buffer: bytes, rules: Rules, timeout_s: float) -> Tree:
     if len(buffer) < _UNTIMED_BYTES:
         tree = parser.parse(buffer)
     else:
-        deadline = time.monotonic() + timeout_s
+        is_over = _limit(timeout_s)
         try:
             tree = parser.parse(
                 lambda offset, _point: buffer[offset : offset + _READ_BYTES],
-                progress_callback=lambda _offset, _has_error: time.monotonic() > deadline,
+                progress_callback=lambda _offset, _has_error: is_over(),
             )
         except ValueError as error:
             parser.reset()

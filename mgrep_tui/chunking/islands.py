@@ -75,7 +75,7 @@ def without_conflicts(buffer: bytes) -> bytes:
     return _MARKER.sub(lambda match: b" " * len(match.group()), buffer)
 
 
-def is_damaged(tree: Tree, buffer: bytes, outline: Outline) -> bool:
+def is_damaged(tree: Tree, buffer: bytes, rules: Rules, outline: Outline) -> bool:
     """Whether the parser lost its way over more than a place or two: much in an error, a closer missing, a function that goes on where
     the lines say that something new begins, or neighbours of different depths."""
     root = tree.root_node
@@ -83,9 +83,10 @@ def is_damaged(tree: Tree, buffer: bytes, outline: Outline) -> bool:
         return False
     if root.is_error:
         return True
+    has_macros = rules.language in _MACROS
     for node in _faults(tree):
         if node.is_missing:
-            if node.type in _CLOSERS:
+            if node.type == "}" or (node.type in _CLOSERS and not has_macros):
                 return True
         elif node.end_point.row - node.start_point.row > _SWALLOWED_LINES:
             return True
@@ -137,7 +138,7 @@ def sound_outline(tree: Tree, buffer: bytes, rules: Rules, whole: Outline, timeo
     text = buffer
     if rules.language in _PREPROCESSED:
         text = _CONDITIONS.sub(lambda match: b" " * len(match.group()), buffer)
-    reading = _Reading(text.split(b"\n"), rules, time.monotonic() + timeout_s)
+    reading = _Reading(text.split(b"\n"), rules, time.process_time() + timeout_s)
     blocks = reading.blocks(0, len(reading.lines) - 1, 0)
     faulty = set(range(len(blocks)))
     if rules.language in _MACROS:
@@ -238,7 +239,7 @@ class _Reading:
             first += 1
         while first <= last and self.indents[last] < 0:
             last -= 1
-        if first > last or time.monotonic() > self.deadline:
+        if first > last or time.process_time() > self.deadline:
             return
         rows = (*frame.heads, *range(first, last + 1), *frame.tails)
         matches, has_error = self.read(rows, first, last)
@@ -291,7 +292,7 @@ class _Reading:
         text = b"\n".join([self.lines[row] for row in rows]) + b"\n"
         if closes and (lack := self.lack(text)) > 0:
             text += lack * (b"end\n" if self.rules.language in _ENDED else b"}\n")
-        tree = parse(text, self.rules, max(0.01, self.deadline - time.monotonic()))
+        tree = parse(text, self.rules, max(0.01, self.deadline - time.process_time()))
         has_error = tree.root_node.has_error
         starts = list(accumulate([len(self.lines[row]) + 1 for row in rows], initial=0))
 

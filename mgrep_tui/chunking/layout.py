@@ -157,6 +157,7 @@ class _Layout:
 
     def between(self, first: int, last: int, items: list[Definition], owner: Definition | None) -> list[Piece]:
         """The lines that belong to no unit: imports and code, cut to size; inside a unit, its own lines."""
+        is_head = owner is None and first == 0
         first, last = self.source.trimmed(first, last)
         if last < first:
             return []
@@ -172,7 +173,8 @@ class _Layout:
                 minor = _minor_within(items, low, high)
                 kind = minor[0].kind if len(minor) == 1 and not is_import else "code"
                 names = [item.name for item in minor]
-                is_fixed = is_import and self.source.tokens(low, high) > SLIVER_TOKENS
+                # A lone import further down goes with the code beside it; those at the head stand alone however few they are.
+                is_fixed = is_import and (is_head or self.source.tokens(low, high) > SLIVER_TOKENS)
                 pieces.append(Piece(kind, names, container, low, high, is_fixed=is_fixed))
         if owner is not None and pieces and pieces[0].first <= owner.first_row <= pieces[0].last:
             pieces[0].kind, pieces[0].names, pieces[0].container = owner.kind, [owner.name], owner.container

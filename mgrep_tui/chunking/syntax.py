@@ -28,7 +28,7 @@ def chunk_syntax(source: Source, rules: Rules, settings: ChunkingSettings) -> tu
     buffer = without_conflicts(source.buffer)
     tree = parse(buffer, rules, settings.parse_timeout_s)
     outline = find_definitions(tree, buffer, rules)
-    if is_damaged(tree, buffer, outline):
+    if is_damaged(tree, buffer, rules, outline):
         outline = sound_outline(tree, buffer, rules, outline, settings.parse_timeout_s)
     for item in walk(outline.roots):
         item.last_row = max(

@@ -80,7 +80,7 @@ def _close(stack: list[tuple[int, Entry]], indent: int, last: int, *, is_item: b
 
 def _is_item(entry: Entry, stack: list[tuple[int, Entry]]) -> bool:
     """Whether the innermost entry is an item of a list that stands at the same indentation as its key."""
-    return len(stack) > 1 and stack[-2][0] == stack[-1][0] and entry in stack[-2][1].children
+    return len(stack) > 1 and stack[-2][0] == stack[-1][0] and stack[-2][1].children[-1] is entry
 
 
 def _label(text: str) -> str:

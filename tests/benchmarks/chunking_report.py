@@ -1,9 +1,11 @@
 """How well real trees are chunked: share parsed, throughput, fallbacks, and functions found against universal-ctags.
 
-    python tests/benchmarks/chunking_report.py [--missing N] FOLDER…
+    python tests/benchmarks/chunking_report.py [--missing N] [--sample N] [--json FILE] FOLDER…
 
 Throughput is CPU time of one process, reading left out; the column `parse` is tree-sitter alone on the same files, measured in the same
-run. A function counts as found when a symbol of its name covers the line that ctags names. `--missing` lists that many misses a language.
+run. Every line that is not blank must be in some chunk (of notebooks, only their sources): files that lose one are listed. `--sample` takes
+that many files, evenly spread. A function counts as found when a symbol of its name covers the line that ctags names. `--missing` lists
+that many misses a language.
 
 Of ctags' answers those are left out that are plainly no functions: names that it makes up for nameless ones, keywords, constants of a Java
 enum, and in JavaScript and TypeScript lines on which no function begins (it takes `const key = find()` for one). Where it gives the name
@@ -22,7 +24,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tree_sitter import Parser
@@ -31,7 +33,7 @@ from mgrep_tui.chunking import FileChunks, chunk_file
 from mgrep_tui.chunking.grammar import load
 from mgrep_tui.chunking.metrics import FileFigures, aggregate
 from mgrep_tui.chunking.rules import known_languages, rules_for
-from mgrep_tui.corpus.decode import searchable
+from mgrep_tui.corpus.decode import decode_text, searchable
 from mgrep_tui.settings.config import ChunkingSettings
 from mgrep_tui.text.languages import language_of
 
@@ -63,6 +65,7 @@ class Row:
     expected: int = 0
     found: int = 0
     missing: list[str] = field(default_factory=list)
+    slowest_s: float = 0.0
 
 
 def source_files(folders: list[Path]) -> list[Path]:
@@ -127,14 +130,25 @@ def has_function(result: FileChunks, name: str, line: int) -> bool:
     )
 
 
-def measure(folders: list[Path]) -> tuple[dict[str, Row], list[FileFigures]]:
-    """Chunk every text file; compare with ctags where a language has it."""
+def loses_lines(result: FileChunks, data: bytes) -> bool:
+    """Whether a line that is not blank is in no chunk."""
+    if result.grammar == "notebook":
+        return False
+    covered: set[int] = set()
+    for chunk in result.chunks:
+        covered.update(range(chunk.first_line, chunk.last_line + 1))
+    return any(line.strip() and row not in covered for row, line in enumerate(decode_text(data).split("\n")))
+
+
+def measure(files: list[Path]) -> tuple[dict[str, Row], list[FileFigures], list[str]]:
+    """Chunk every text file; compare with ctags where a language has it. The last of the three names files that lose lines."""
+    losing: list[str] = []
     settings = ChunkingSettings()
     rows: dict[str, Row] = defaultdict(Row)
     figures: list[FileFigures] = []
     compared: dict[str, list[Path]] = defaultdict(list)
     warm: set[str] = set()
-    for path in source_files(folders):
+    for path in files:
         if not path.is_file() or path.is_symlink():
             continue
         seen = searchable(path.read_bytes())
@@ -148,7 +162,11 @@ def measure(folders: list[Path]) -> tuple[dict[str, Row], list[FileFigures]]:
         start = time.process_time()
         result = chunk_file(os.fsencode(path), seen.data, language, settings)
         row = rows[language]
-        row.cpu_s += time.process_time() - start
+        spent = time.process_time() - start
+        row.cpu_s += spent
+        row.slowest_s = max(row.slowest_s, spent)
+        if loses_lines(result, seen.data):
+            losing.append(str(path))
         row.files += 1
         row.size_bytes += len(seen.data)
         row.chunks += len(result.chunks)
@@ -164,7 +182,7 @@ def measure(folders: list[Path]) -> tuple[dict[str, Row], list[FileFigures]]:
     if shutil.which("ctags"):
         for language, paths in compared.items():
             compare(rows[language], language, paths, settings)
-    return rows, figures
+    return rows, figures, losing
 
 
 def compare(row: Row, language: str, paths: list[Path], settings: ChunkingSettings) -> None:
@@ -181,7 +199,7 @@ def compare(row: Row, language: str, paths: list[Path], settings: ChunkingSettin
                 row.missing.append(f"{path}:{line + 1} {name}")
 
 
-def print_table(rows: dict[str, Row], figures: list[FileFigures]) -> None:
+def print_table(rows: dict[str, Row], figures: list[FileFigures], losing: list[str]) -> None:
     """One line a language, then the whole."""
     supported = {*known_languages(), "markdown", "rst", "json", "yaml", "toml", "ini", "sql", "dockerfile", "notebook"}
     print("| language | files | MB | chunks a file | by grammar | MB/s | parse alone MB/s | functions found |")
@@ -200,6 +218,8 @@ def print_table(rows: dict[str, Row], figures: list[FileFigures]) -> None:
         f"\nsupported languages: {sum(row.parsed for row in mine) / max(1, sum(row.files for row in mine)):.2%} of files by grammar"
     )
     print(f"throughput: {size / max(1e-9, sum(row.cpu_s for row in mine)):.2f} MB/s over {size:.1f} MB")
+    print(f"slowest file: {max((row.slowest_s for row in rows.values()), default=0):.2f} s")
+    print(f"files that lose a line: {len(losing)} {' '.join(losing[:5])}")
     for label, value in aggregate(figures).rows():
         print(f"{label}: {value}")
     reasons = Counter((item.language, item.fallback) for item in figures if item.fallback)
@@ -211,9 +231,17 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("folders", nargs="+", type=Path)
     options.add_argument("--missing", type=int, default=0)
+    options.add_argument("--sample", type=int, default=0)
+    options.add_argument("--json", type=Path)
     arguments = options.parse_args()
-    rows, figures = measure(arguments.folders)
-    print_table(rows, figures)
+    files = source_files(arguments.folders)
+    if arguments.sample:
+        files = files[:: max(1, len(files) // arguments.sample)]
+    rows, figures, losing = measure(files)
+    print_table(rows, figures, losing)
+    if arguments.json:
+        table = {language: asdict(row) for language, row in sorted(rows.items())}
+        arguments.json.write_text(json.dumps({"languages": table, "losing": losing, **dict(aggregate(figures).rows())}))
     if arguments.missing:
         for language, row in sorted(rows.items()):
             for miss in row.missing[: arguments.missing]:

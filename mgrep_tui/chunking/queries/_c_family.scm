@@ -9,9 +9,12 @@
 
 ; A macro that makes the signature: `static ALLOC_FUNC(my_alloc) {`, `UNUSED(static int f(void)) {`, `SYSCALL_DEFINE2(open, ...) {`.
 (function_definition declarator: (parenthesized_declarator (identifier) @name)) @function
-(translation_unit (expression_statement (call_expression
-  function: (identifier) @_macro
-  arguments: (argument_list . (identifier) @name))) @function . (compound_statement) @body
+([(translation_unit (expression_statement (call_expression
+    function: (identifier) @_macro arguments: (argument_list . (identifier) @name))) @function . (compound_statement) @body)
+  (preproc_ifdef (expression_statement (call_expression
+    function: (identifier) @_macro arguments: (argument_list . (identifier) @name))) @function . (compound_statement) @body)
+  (preproc_if (expression_statement (call_expression
+    function: (identifier) @_macro arguments: (argument_list . (identifier) @name))) @function . (compound_statement) @body)]
   (#match? @_macro "^[A-Z][A-Z0-9_]+$"))
 
 (struct_specifier name: (type_identifier) @name body: (_)) @struct
