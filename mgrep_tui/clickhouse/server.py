@@ -6,6 +6,7 @@ Certificates are verified. A search that is no longer wanted closes its connecti
 from __future__ import annotations
 
 import contextlib
+import io
 import threading
 import uuid
 from collections.abc import Iterator
@@ -75,10 +76,11 @@ class ServerConnection:
                 settings={**limits.settings(), **ARROW_SETTINGS, "query_id": mark},
                 fmt=ARROW,
             )
-            reader = pa.ipc.open_stream(stream)
-            for batch in reader:
-                if batch.num_rows:
-                    yield batch
+            body = _Body(stream)
+            if body.has_any:
+                for batch in pa.ipc.open_stream(body):
+                    if batch.num_rows:
+                        yield batch
             is_ended = True
         except (ClickHouseError, OSError, pa.ArrowInvalid) as error:
             is_ended = True
@@ -125,6 +127,24 @@ class ServerConnection:
     def close(self) -> None:
         with contextlib.suppress(Exception):
             self._client.close()
+
+
+class _Body(io.RawIOBase):
+    """An answer as a file that Arrow reads; one without columns is empty."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._head: bytes = stream.read(8)
+        self.has_any = bool(self._head)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._head or size == 0:
+            return bytes(self._stream.read(size)) if size else b""
+        head, self._head = (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])
+        return head + self.read(size - len(head) if size > 0 else size)
 
 
 class _Watch:
