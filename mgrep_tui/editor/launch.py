@@ -18,11 +18,17 @@ from mgrep_tui.errors import MgrepError
 def find_program(command: EditorCommand) -> EditorCommand:
     """The command with its program as a full path, since it is started in another folder, where a relative one would be a program of the
     tree. Raises `MgrepError` when it is not there: to be called before the screen is given up."""
-    program = os.fsdecode(command.argv[0])
+    program = os.path.expanduser(os.fsdecode(command.argv[0]))
     found = shutil.which(program)
     if found is None:
         raise MgrepError(f"The editor '{program}' was not found.", "Set $VISUAL, $EDITOR or `editor.command`.")
     return EditorCommand((os.fsencode(os.path.abspath(found)), *command.argv[1:]), command.is_terminal, command.name)
+
+
+def linked_program(program: str) -> str:
+    """The path of the program that a name stands for, links followed; the name itself when there is none."""
+    found = shutil.which(os.path.expanduser(program))
+    return program if found is None else os.path.realpath(found)
 
 
 def run_in_terminal(command: EditorCommand, folder: Path) -> int:

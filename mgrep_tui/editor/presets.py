@@ -33,6 +33,8 @@ class EditorCommand:
     name: str
 
 
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
 Arguments = Callable[[Sequence[Place]], list[bytes]]
 
 
@@ -41,10 +43,11 @@ def _bytes(text: str) -> bytes:
 
 
 def _vim(places: Sequence[Place]) -> list[bytes]:
-    # `+call` holds numbers only. Several files: one tab each, the cursor placed in the first.
+    # `l` goes by characters, where `cursor()` counts bytes. Several files: one tab each, the cursor placed in the first.
     first = places[0]
+    column = b"%dl" % (first.column - 1) if first.column > 1 else b""
     several = [b"-p"] if len(places) > 1 else []
-    return [b"+call cursor(%d,%d)" % (first.line, first.column), *several, b"--", *(place.path for place in places)]
+    return [b"+%d" % first.line, b"+normal! 0%szv" % column, *several, b"--", *(place.path for place in places)]
 
 
 def _plus(form: bytes) -> Arguments:
@@ -57,6 +60,11 @@ def _plus(form: bytes) -> Arguments:
         return found
 
     return build
+
+
+def _line_of_first(places: Sequence[Place]) -> list[bytes]:
+    """`+L file file`: the line in the first file only."""
+    return [b"+%d" % places[0].line, *(place.path for place in places)]
 
 
 def _suffix(*before: bytes) -> Arguments:
@@ -103,9 +111,11 @@ def _fill(form: bytes, place: Place) -> bytes:
 
 # Name of the program without extension → how it takes places, whether it lives in the terminal.
 EDITORS: Mapping[str, tuple[Arguments, bool]] = {
-    **dict.fromkeys(("vi", "vim", "nvim", "mvim", "lvim", "vimx"), (_vim, True)),
+    **dict.fromkeys(("vim", "nvim", "mvim", "lvim", "vimx"), (_vim, True)),
     **dict.fromkeys(("gvim", "neovide"), (_vim, False)),
     "view": (_vim, True),
+    # Where it is not vim, one `+` and no more is what each of them takes.
+    **dict.fromkeys(("vi", "nvr"), (_line_of_first, True)),
     "emacs": (_plus(b"+{line}:{column}"), False),
     "emacsclient": (_plus(b"+{line}:{column}"), False),
     "nano": (_plus(b"+{line},{column}"), True),
@@ -149,10 +159,13 @@ def choose(configured: str, environ: Mapping[str, str]) -> str:
     return "vi"
 
 
-def command_for(words: str, places: Sequence[Place]) -> EditorCommand:
+def command_for(
+    words: str, places: Sequence[Place], really: Callable[[str], str] = lambda program: program
+) -> EditorCommand:
     """The command that opens `places` (at least one) with the editor whose words are given; no shell is involved.
 
-    Raises `MgrepError` when the words cannot be split or a template lacks its path.
+    `really` says which program a name stands for: `vi` and `editor` are links to others. Raises `MgrepError` when the words cannot be
+    split or a template lacks its path.
     """
     if not places:
         raise ValueError("no place to open")
@@ -160,25 +173,44 @@ def command_for(words: str, places: Sequence[Place]) -> EditorCommand:
         parts = shlex.split(words)
     except ValueError as error:
         raise MgrepError(f"The editor command cannot be read: {words!r} ({error}).", "Check its quotes.") from error
-    if not parts:
+    if parts and _ASSIGNMENT.match(parts[0]):
+        parts.insert(0, "env")
+    program = _program(parts)
+    if not program:
         raise MgrepError("No editor is named.", "Set $EDITOR or `editor.command`.")
-    name = program_name(parts[0])
+    name = program_name(program)
+    if name not in EDITORS or name == "vi":
+        linked = program_name(really(program))
+        name = linked if linked in EDITORS else name
     if any("{path}" in part or "{line}" in part or "{column}" in part for part in parts):
         return _from_template(parts, name, places)
     build, is_terminal = EDITORS.get(name, (_bare, True))
     options = parts[1:]
+    if build is _vim and any(option.startswith("--remote") for option in options):
+        build = _line_of_first  # what follows that option is one command and then files
     if name in ("emacs", "emacsclient"):
         is_terminal = any(option in ("-nw", "-t", "--tty", "--no-window-system") for option in options)
-    if "--wait" in options or "-w" in options:
+    if name not in EDITORS and ("--wait" in options or "-w" in options):
         # The user asked to wait for a window; the screen stays, but the editor's words keep their meaning.
         is_terminal = False
     return EditorCommand((*map(_bytes, parts), *build(places)), is_terminal, name)
 
 
+def _program(parts: Sequence[str]) -> str:
+    """The program among the words: behind `env` and its assignments."""
+    rest = list(parts)
+    if rest and program_name(rest[0]) == "env":
+        del rest[0]
+        while rest and _ASSIGNMENT.match(rest[0]):
+            del rest[0]
+    return rest[0] if rest else ""
+
+
 def program_name(program: str) -> str:
-    """`/usr/bin/nvim.exe` → `nvim`."""
+    """`/usr/bin/nvim.exe` → `nvim`, `vim.basic` → `vim`; `vim.tiny` knows what a `vi` knows."""
     base = re.split(r"[/\\]", program)[-1].lower()
-    return re.sub(r"\.(exe|cmd|bat|sh)$", "", base)
+    base = re.sub(r"\.(exe|cmd|bat|sh|basic|nox|gtk3?|huge)$", "", base)
+    return "vi" if base == "vim.tiny" else base
 
 
 def _from_template(parts: Sequence[str], name: str, places: Sequence[Place]) -> EditorCommand:

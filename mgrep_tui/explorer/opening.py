@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mgrep_tui.editor import presets
-from mgrep_tui.editor.launch import find_program
+from mgrep_tui.editor.launch import find_program, linked_program
 from mgrep_tui.explorer.protocol import EditorCommand
 from mgrep_tui.settings.config import Settings
 
@@ -16,5 +16,5 @@ def editor_command(
 ) -> EditorCommand:
     """How to open these places, started in `folder`. Raises `MgrepError` when the editor is missing."""
     words = presets.choose(settings.editor.command, environ)
-    command = find_program(presets.command_for(words, places))
+    command = find_program(presets.command_for(words, places, linked_program))
     return EditorCommand(command.argv, command.is_terminal, command.name, folder)

@@ -84,7 +84,7 @@ def test_names_reach_the_editor_as_they_are(tmp_path: Path, form: str) -> None:
     if form == "bare":
         before = [b"--wait-not", b"two words"]
     elif form == "vim":
-        before = [b"+call cursor(2,3)", b"--"]
+        before = [b"+2", b"+normal! 02lzv", b"--"]
     elif form == "hx":
         suffix = b":2:3"
     else:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,9 +20,16 @@ PLACE = Place(b"/tree/a b.py", 12, 5)
 @pytest.mark.parametrize(
     ("words", "wanted", "is_terminal"),
     [
-        ("vim", [b"vim", b"+call cursor(12,5)", b"--", b"/tree/a b.py"], True),
-        ("nvim -u NONE", [b"nvim", b"-u", b"NONE", b"+call cursor(12,5)", b"--", b"/tree/a b.py"], True),
+        ("vim", [b"vim", b"+12", b"+normal! 04lzv", b"--", b"/tree/a b.py"], True),
+        ("nvim -u NONE", [b"nvim", b"-u", b"NONE", b"+12", b"+normal! 04lzv", b"--", b"/tree/a b.py"], True),
         ("nano", [b"nano", b"+12,5", b"/tree/a b.py"], True),
+        ("nano -w", [b"nano", b"-w", b"+12,5", b"/tree/a b.py"], True),
+        ("/usr/bin/vim.nox", [b"/usr/bin/vim.nox", b"+12", b"+normal! 04lzv", b"--", b"/tree/a b.py"], True),
+        ("vi", [b"vi", b"+12", b"/tree/a b.py"], True),
+        ("vim.tiny", [b"vim.tiny", b"+12", b"/tree/a b.py"], True),
+        ("gvim --remote-silent", [b"gvim", b"--remote-silent", b"+12", b"/tree/a b.py"], False),
+        ("env A=1 vim", [b"env", b"A=1", b"vim", b"+12", b"+normal! 04lzv", b"--", b"/tree/a b.py"], True),
+        ("A=1 hx", [b"env", b"A=1", b"hx", b"/tree/a b.py:12:5"], True),
         ("micro", [b"micro", b"+12:5", b"/tree/a b.py"], True),
         ("kak", [b"kak", b"+12:5", b"/tree/a b.py"], True),
         ("hx", [b"hx", b"/tree/a b.py:12:5"], True),
@@ -39,6 +49,35 @@ def test_each_editor_gets_line_and_column_in_its_own_way(words: str, wanted: lis
     command = command_for(words, [PLACE])
     assert list(command.argv) == wanted
     assert command.is_terminal is is_terminal
+
+
+@pytest.mark.parametrize(
+    ("words", "link", "wanted"),
+    [
+        ("vi", "/usr/bin/vim.basic", [b"vi", b"+12", b"+normal! 04lzv", b"--", b"/tree/a b.py"]),
+        ("vi", "/usr/bin/vim.tiny", [b"vi", b"+12", b"/tree/a b.py"]),
+        ("vi", "/bin/busybox", [b"vi", b"+12", b"/tree/a b.py"]),
+        ("editor", "/bin/nano", [b"editor", b"+12,5", b"/tree/a b.py"]),
+        ("code", "/snap/core/snap", [b"code", b"-r", b"-g", b"/tree/a b.py:12:5"]),
+    ],
+)
+def test_a_name_that_is_a_link_gets_what_the_linked_editor_takes(words: str, link: str, wanted: list[bytes]) -> None:
+    """FAULTS P5: what `vi` and `editor` are differs from machine to machine."""
+    assert list(command_for(words, [PLACE], lambda _name: link).argv) == wanted
+
+
+def test_vim_stands_on_the_character_not_on_the_byte(tmp_path: Path) -> None:
+    """FAULTS P5: `cursor()` counts bytes, and lands left of a match that follows letters with marks."""
+    program = shutil.which("vim") or shutil.which("nvim")
+    if program is None or Path(program).resolve().name == "vim.tiny":
+        pytest.skip("needs vim")
+    (tmp_path / "a").write_text("first\n\tééé日 needle\n")
+    before, after = [*command_for("vim", [Place(os.fsencode(tmp_path / "a"), 2, 7)]).argv[1:]], tmp_path / "after"
+    write = f"+call writefile([string([line('.'), col('.')])], {str(after)!r})"
+    subprocess.run(
+        [program, "-u", "NONE", "-i", "NONE", "-es", *before[:-2], write, "+qa!", *before[-2:]], timeout=60, check=False
+    )
+    assert after.read_text() == "[2, 12]\n"
 
 
 def test_visual_wins_over_editor_and_the_configuration_over_both() -> None:
@@ -80,6 +119,6 @@ def test_words_that_cannot_work_are_refused_in_a_sentence(words: str) -> None:
 
 def test_several_files_open_together_where_the_editor_can() -> None:
     places = [Place(b"/t/a", 1, 2), Place(b"/t/b", 3, 4)]
-    assert command_for("vim", places).argv == (b"vim", b"+call cursor(1,2)", b"-p", b"--", b"/t/a", b"/t/b")
+    assert command_for("vim", places).argv == (b"vim", b"+1", b"+normal! 01lzv", b"-p", b"--", b"/t/a", b"/t/b")
     assert command_for("code", places).argv == (b"code", b"-r", b"-g", b"/t/a:1:2", b"-g", b"/t/b:3:4")
     assert os.fsencode("/t/a") in command_for("nano", places).argv
