@@ -38,7 +38,8 @@ def prefix_of(typed: str) -> bytes:
 
 
 class Printer:
-    """Prints hits as they come, up to a limit. Regex hits stream; semantic ones wait for the last word on their order."""
+    """Prints hits as they come, up to a limit. Regex hits stream, by path; semantic ones, and those that are to be explained, wait for the
+    last word on their order."""
 
     def __init__(self, arguments: argparse.Namespace, locate: Locate) -> None:
         self.count = 0
@@ -48,7 +49,7 @@ class Printer:
         self._is_terminal = sys.stdout.isatty()
         self._locate = locate
         self._waiting: list[Hit] = []
-        self._streams = arguments.mode == Mode.REGEX
+        self._streams = arguments.mode == Mode.REGEX and not arguments.explain
 
     def batch(self, hits: Sequence[Hit]) -> None:
         if self._streams:

@@ -228,15 +228,17 @@ class _Asker:
         return outcomes
 
     def _ask_one(self, root: LocalExplorer, query: str, sink: Sink, limit: int | None) -> Outcome:
+        # What is to be explained is ranked: the best of all that the screen would show, not the first by path.
+        is_ranked = self._mode is Mode.SEMANTIC or self._arguments.explain
         return root.answer(
             query,
             self._mode,
             self._options,
             sink,
             self._cancel,
-            limit=limit,
+            limit=None if is_ranked and self._mode is Mode.REGEX else limit,
             tier=self._arguments.tier,
-            is_exhaustive=self._mode is Mode.REGEX,
+            is_exhaustive=not is_ranked,
             # The disk was looked at after this program began, which is when its one query was asked.
             checks_disk=self._arguments.queries is not None,
         )

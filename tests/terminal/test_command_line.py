@@ -59,6 +59,20 @@ def test_regex_hits_are_printed_as_grep_does(home: Path, tree: Path) -> None:
     assert wrong.returncode == 2 and b"Traceback" not in wrong.stderr and wrong.stderr
 
 
+def test_regex_hits_that_are_explained_come_best_first(home: Path, tmp_path: Path) -> None:
+    """`--explain` said nothing in regex mode, where hits come by path and are not ranked."""
+    for name, text in {"a/test_use.py": "needle()", "b/use.py": "x(needle)", "c/made.py": "def needle():"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{text}\n")
+    found = run(home, ["search", "--mode", "regex", "needle", "--explain", "--limit", "2"], tmp_path)
+    assert found.stdout.decode().splitlines() == [
+        "c/made.py:1:5:def needle():",
+        "    word +4.000  definition +8.000",
+        "b/use.py:1:3:x(needle)",
+        "    word +4.000",
+    ]
+
+
 def test_a_path_is_printed_so_that_it_opens_from_here(home: Path, tree: Path) -> None:
     found = run(home, ["search", "--mode", "regex", "parse_date", "src"], tree)
     assert found.stdout.startswith(b"src/parse.py:1:5:")
