@@ -23,7 +23,7 @@ from mgrep_tui.errors import ModelError
 
 _log = logging.getLogger(__name__)
 
-START_LIMIT_S = 120.0  # 8.5 to 10 s on an idle machine; first time from a slow disk much longer
+START_LIMIT_S = 300.0  # 8.5 to 10 s on an idle machine; from a slow disk or behind twenty other processes, minutes
 ANSWER_LIMIT_S = 60.0  # a batch of 32 takes about one second
 BATCH = 32
 MAX_THREADS = 4  # more do not make batches of 16 quicker
