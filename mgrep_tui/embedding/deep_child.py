@@ -68,6 +68,8 @@ def _load(place: str, max_pieces: int, threads: int) -> Any:
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["TRANSFORMERS_OFFLINE"] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    # Threads that wait for one another sleep: spinning, they took most of the processor from those that had work on a busy machine.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if not place:
         folder = Path(str(importlib.import_module(BUNDLED_PACKAGE).get_model_path()))
         if not has_sound_weights(folder):
