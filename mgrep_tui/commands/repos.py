@@ -20,7 +20,7 @@ from mgrep_tui.repositories.addresses import parse_address
 from mgrep_tui.repositories.arrival import Arrivals
 from mgrep_tui.repositories.store import Kept, Store, names_of
 from mgrep_tui.settings.load import load_settings
-from mgrep_tui.settings.paths import user_folders
+from mgrep_tui.settings.paths import Folders, user_folders
 from mgrep_tui.text.sanitize import sanitize
 
 DONE, NONE, ERROR = 0, 1, 2
@@ -32,7 +32,7 @@ def repos(arguments: argparse.Namespace) -> int:
     start_log(folders, arguments.log_level)
     store = Store(folders)
     if arguments.action == "remove":
-        return _remove(store, _chosen(store, arguments.names, needs_name=True))
+        return _remove(store, folders, _chosen(store, arguments.names, needs_name=True))
     chosen = _chosen(store, arguments.names, needs_name=False)
     if arguments.action == "refresh":
         user_file = Path(arguments.config) if arguments.config else config_file(folders)
@@ -85,9 +85,12 @@ def _list(chosen: Sequence[Kept], *, as_json: bool) -> int:
     return DONE
 
 
-def _remove(store: Store, chosen: Sequence[Kept]) -> int:
+def _remove(store: Store, folders: Folders, chosen: Sequence[Kept]) -> int:
+    """Each with its index. One that a copy of the program has open is left alone and said."""
+    from mgrep_tui.index.as_is import clean
+
     for kept in chosen:
-        freed = store.remove(kept)
+        freed = clean(folders.index_of(kept.tree)) + store.remove(kept)
         print(sanitize(f"Removed {kept.record.address} with its index: {freed / 1e6:,.1f} MB."))
     return DONE
 

@@ -148,11 +148,6 @@ class LocalExplorer:
                 self._is_closed = True
                 self._engines.close()
 
-    @property
-    def is_opened(self) -> bool:
-        """Whether opening has ended, well or not."""
-        return self._opened.is_set()
-
     def engines(self, cancel: CancelToken, patience_s: float) -> Engines:
         """What is behind it, waiting for it so long. Raises `MgrepError` and `Cancelled`."""
         until = time.monotonic() + patience_s

@@ -187,9 +187,8 @@ class Store:
             lock.release()
 
     def remove(self, kept: Kept) -> int:
-        """Remove a repository with its index and what was remembered of it; the bytes that are free now. Raises `MgrepError`."""
-        index = self._folders.index_of(kept.tree)
-        freed = size_of(kept.folder) + size_of(index)
+        """Remove a repository and what was remembered of it, but for its index; the bytes that are free now. Raises `MgrepError`."""
+        freed = size_of(kept.folder)
         # First out of sight by one rename, so that a removal that is broken off leaves nothing half.
         going = self.base / f"{COMING}{os.getpid()}-{kept.folder.name}"
         try:
@@ -197,7 +196,6 @@ class Store:
         except OSError as error:
             raise MgrepError(f"{kept.name} cannot be removed: {error.strerror}.") from error
         remove_tree(going)
-        remove_tree(index)
         self._folders.session_of(kept.tree).unlink(missing_ok=True)
         (self.base / f".{kept.folder.name}.lock").unlink(missing_ok=True)
         return freed

@@ -115,7 +115,10 @@ def test_a_repository_is_brought_searched_listed_refreshed_and_removed(place: Pa
     assert run(place, ["repos", "refresh"]).returncode == 2
     forge.status = 0
     assert json.loads(run(place, ["repos", "--json"]).stdout)["commit"] == commit
+    index = [path for path in (place / "home" / "cache" / "roots").iterdir() if path.name.startswith("engine-")]
+    assert len(index) == 1
     removed = run(place, ["repos", "remove", "ada/engine"])
+    assert not index[0].exists()
     assert (removed.returncode, removed.stdout.startswith(f"Removed {address} with its index")) == (0, True)
     assert not Path(path).exists()
     assert run(place, ["repos"]).returncode == 1

@@ -378,12 +378,9 @@ def test_a_file_address_is_cloned_too(world: World) -> None:
     assert (kept.tree / "src/main.py").read_text() == "def run():\n    return 2\n"
 
 
-def test_listed_found_and_removed_with_its_index(world: World) -> None:
+def test_listed_found_and_removed(world: World) -> None:
     project(world)
     kept = world.bring(world.address("ada/engine"))
-    index = user_folders({"MGREP_TUI_HOME": str(world.home)}).index_of(kept.tree)
-    index.mkdir(parents=True)
-    (index / "x").write_bytes(b"1" * 1000)
     for name in (
         "engine",
         "ADA/engine",
@@ -399,7 +396,6 @@ def test_listed_found_and_removed_with_its_index(world: World) -> None:
     assert world.store.remove(kept) > 1000
     assert world.store.all() == []
     assert not kept.folder.exists()
-    assert not index.exists()
     assert world.left() == []
 
 
