@@ -100,8 +100,10 @@ def find_matches(tree: Tree, buffer: bytes, rules: Rules) -> Matches:
     found = Matches()
     items, leads = found.items, found.leads
     for pattern, captures in QueryCursor(query).matches(tree.root_node):
-        kind = next((name for name in captures if name not in _ROLES and name[0] != "_"), None)
-        if kind is None:
+        for kind in captures:
+            if kind not in _ROLES and kind[0] != "_":
+                break
+        else:
             continue
         nodes = captures[kind]
         if kind == "import":
@@ -182,9 +184,9 @@ def _definition(
 
 
 def _text(node: Node, buffer: bytes) -> str:
-    return _SPACE.sub(
-        " ", buffer[node.start_byte : min(node.end_byte, node.start_byte + 400)].decode("utf-8", "replace")
-    )
+    start = node.start_byte
+    text = buffer[start : min(node.end_byte, start + 400)].decode("utf-8", "replace")
+    return text if text.isidentifier() else _SPACE.sub(" ", text)
 
 
 def _plain(name: str) -> str:
