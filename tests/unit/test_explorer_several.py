@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -311,3 +312,36 @@ def test_many_roots_have_few_children(roots: Roots, monkeypatch: pytest.MonkeyPa
     explorer = roots.write(dict.fromkeys(names, FLASK)).open(*names, semantic=True)
     assert explorer.health().chunks == 4 * explorer.members[0].health().chunks > 0
     assert most == 2
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_all_roots_together_hold_what_a_scan_of_all_files_finds(roots: Roots, seed: int) -> None:
+    """Promise 1, over roots that lie beside and within each other, with edits that nobody announced."""
+    chance = random.Random(seed)
+    words = ["needle", "need", "thread", "eye"]
+
+    def text() -> str:
+        return "".join(" ".join(chance.choices(words, k=3)) + "\n" for _ in range(chance.randrange(1, 5)))
+
+    folders = ["a", "a/sub", "a/sub/deep", "b", "b/x"]
+    for number in range(25):
+        folder = roots.folder / chance.choice(folders)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"f{number}.txt").write_text(text())
+    for name in ("a", "a/sub", "b"):
+        (roots.folder / name).mkdir(parents=True, exist_ok=True)
+    explorer = roots.open("a", "b", "a/sub")
+    for _ in range(3):
+        changed = chance.choice(sorted(roots.folder.rglob("f*.txt")))
+        changed.write_text(text())
+        wanted = {
+            (path, number)
+            for top in ("a", "b")
+            for path in (roots.folder / top).rglob("f*.txt")
+            for number, line in enumerate(path.read_text().split("\n"))
+            if "needle" in line
+        }
+        hits = ask(explorer, "needle", limit=10_000).hits
+        found = [(Path(explorer.absolute(hit.path)), hit.line) for hit in hits]
+        assert len(found) == len(set(found))
+        assert set(found) == wanted
