@@ -37,6 +37,11 @@ class Deep(Protocol):
     @property
     def available(self) -> bool: ...
 
+    @property
+    def notice(self) -> str:
+        """A plain warning when code leaves the machine, else empty."""
+        ...
+
     def rescore(
         self, query: str, texts: Sequence[str], *, cancel: CancelToken, limit_s: float
     ) -> npt.NDArray[np.float32]:
@@ -174,6 +179,8 @@ class Showing:
         self, deep: Deep, ranking: Ranking, pool: Pool, shown: list[_Shown], hits: list[Hit], outcome: Outcome
     ) -> Outcome:
         """Rescore the best hits with the deep model and replace the list once; without its answer the list stays."""
+        if deep.notice:
+            outcome = replace(outcome, notes=(deep.notice, *outcome.notes))
         best = shown[:DEEP_CHUNKS]
         texts = [embedding_text(pool.rows[one.place].path, chunk_of(pool.rows[one.place], one.text)) for one in best]
         try:

@@ -136,3 +136,14 @@ def test_an_estimate_before_the_first_run() -> None:
     estimate = made.estimate(texts=1_001, chars=3_500_000)
     assert (estimate.requests, estimate.tokens) == (51, 1_000_000) and estimate.usd == pytest.approx(0.02)
     assert RemoteBackend("https://models.example/v1", "own", 20, {}).estimate(1, 10).usd is None
+
+
+def test_the_expense_of_everything_is_said_in_words(tmp_path: Path) -> None:
+    cache = EmbeddingCache(tmp_path / "cache.sqlite3")
+    priced = SemanticSettings(endpoint="https://example.org/v1", endpoint_model="text-embedding-3-small")
+    assert DeepTier(priced, cache, {}).expense(1_000, 3_500_000) == (
+        "All 1,000 chunks: 50 requests, about 1,000,000 tokens, about US$ 0.02."
+    )
+    own = SemanticSettings(endpoint="https://example.org/v1", endpoint_model="own")
+    assert "not known" in DeepTier(own, cache, {}).expense(1_000, 3_500_000)
+    assert DeepTier(SemanticSettings(), cache, {}).expense(1_000, 3_500_000) == ""

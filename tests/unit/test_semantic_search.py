@@ -49,6 +49,7 @@ class FakeDeep:
         self.available = True
         self.word = word
         self.failure = failure
+        self.notice = ""
         self.asked: list[str] = []
 
     def rescore(self, query: str, texts: Sequence[str], *, cancel: CancelToken, limit_s: float) -> np.ndarray:
@@ -224,6 +225,16 @@ def test_the_deep_tier_replaces_the_list_once(tmp_path: Path) -> None:
     assert {hit.chunk_id for hit in hits} == {hit.chunk_id for hit in quick}
     assert any(signal.name == "deep" for signal in hits[0].signals)
     assert all("\n" in text for text in deep.asked)
+
+
+def test_that_code_leaves_the_machine_is_said_first(tmp_path: Path) -> None:
+    write(tmp_path / "tree", FILES)
+    deep = FakeDeep("Requeue")
+    deep.notice = "Code is sent to example.org (semantic.endpoint)."
+    world = World(tmp_path / "tree", tmp_path / "index", load_static(), deep)
+    assert world.search("job delay session", tier="deep")[1].notes[0] == deep.notice
+    deep.failure = "It is down."
+    assert deep.notice in world.search("job delay session", tier="deep")[1].notes
 
 
 def test_a_small_limit_still_lets_the_deep_tier_see_fifty(tmp_path: Path) -> None:
