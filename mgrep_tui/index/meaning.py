@@ -6,6 +6,7 @@ again later.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,7 +20,7 @@ from mgrep_tui.index.health import Rate
 from mgrep_tui.index.ingest import Plan, Task
 from mgrep_tui.index.manifest import Manifest, VectorPart
 from mgrep_tui.index.rows import NewFile
-from mgrep_tui.index.stores import VECTOR_LIMIT, VECTORS, Stores, open_stores
+from mgrep_tui.index.stores import KEYWORDS, VECTOR_LIMIT, VECTORS, Stores, open_stores
 from mgrep_tui.model import FileStat
 
 REST_S = 3.0  # without work for so long, the children end
@@ -27,6 +28,7 @@ RETRY_S = 60.0
 AGAIN_S = 2.0  # a file that is written all the time is taken in this often at most
 SAVE_EVERY_S = 30.0  # vectors are saved this often during a long build
 SAVE_SHARE = 20  # saving takes at most a twentieth of the time
+DAMAGES = 3  # so many failures of the stores in a row, and the keyword index is thrown away
 STUCK_S = 180.0  # no batch came back for so long: the children are started anew
 
 
@@ -76,6 +78,7 @@ class Meaning:
         self._save_took_s = 0.0
         self._is_paused = False
         self.has_failed = False
+        self._damages = 0  # since a commit last went well
 
     # --- opening
 
@@ -305,6 +308,7 @@ class Meaning:
             return
         if stores.wants_commit and not self._guarded(lambda stores: stores.commit()):
             return
+        self._damages = 0
         if self._total:
             self._total = self._done = 0
             self._rate.reset()
@@ -359,7 +363,13 @@ class Meaning:
             )
         else:
             context.board.fail(error.message)
+            self._damages += 1
         self.close()
+        if self._damages >= DAMAGES:
+            # Opening it again did not help: it looks whole and does not work.
+            self._damages = 0
+            context.board.say("The keyword index is made anew: it failed again and again.")
+            shutil.rmtree(context.folder / KEYWORDS, ignore_errors=True)
         self.has_failed = True
         context.loop.at("reopen", RETRY_S if isinstance(error, OSError) else 0.0, self.reopen, sooner=False)
         context.moved()

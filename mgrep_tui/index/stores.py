@@ -24,7 +24,7 @@ from mgrep_tui.index.catalog import Catalog
 from mgrep_tui.index.ledger import Ledger
 from mgrep_tui.index.manifest import Manifest, Part, VectorPart
 from mgrep_tui.index.rows import NewFile, StoredChunk
-from mgrep_tui.index.soundness import check_keywords
+from mgrep_tui.index.soundness import SUMS, check_keywords, clear_leftovers, note_keywords
 from mgrep_tui.retrieval.keywords import KeywordIndex, KeywordRow
 from mgrep_tui.retrieval.vectors import VectorManifest, VectorStore
 from mgrep_tui.text.sanitize import display_path
@@ -138,6 +138,7 @@ class Stores:
             self.keywords_batch = self.ledger.batch
         else:  # files of earlier batches are still missing: the number must not claim them
             self.keywords.commit(f"{self.ledger.catalog_id}:{self.keywords_batch}")
+        note_keywords(self.folder / KEYWORDS)
         self._uncommitted = False
         self._committed_at = time.monotonic()
         self._commit_took_s = self._committed_at - began
@@ -240,6 +241,7 @@ def _open_keywords(folder: Path, ledger: Ledger, notes: list[str]) -> tuple[Keyw
     reason = ""
     try:
         check_keywords(folder)
+        clear_leftovers(folder)
         keywords = KeywordIndex(folder)
         catalog_id, _, batch = keywords.payload.partition(":")
         if catalog_id == ledger.catalog_id and batch.isdigit() and int(batch) <= ledger.batch:
@@ -254,6 +256,7 @@ def _open_keywords(folder: Path, ledger: Ledger, notes: list[str]) -> tuple[Keyw
     if reason:
         notes.append(f"The keyword index is made anew: {reason}.")
     shutil.rmtree(folder, ignore_errors=True)
+    folder.with_name(SUMS).unlink(missing_ok=True)
     return KeywordIndex(folder), 0
 
 

@@ -23,7 +23,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from mgrep_tui.corpus.decode import searchable
 from mgrep_tui.corpus.root import open_root
+from mgrep_tui.corpus.walk import list_files
 from mgrep_tui.explorer.local import LocalExplorer
 from mgrep_tui.explorer.protocol import SearchOptions
 from mgrep_tui.explorer.sinks import Collected
@@ -122,6 +124,11 @@ def idle(tree: Path, folders: Folders, seconds: float) -> dict[str, object]:
     return found
 
 
+def is_text(path: Path) -> bool:
+    data = path.read_bytes()
+    return len(data) < 100_000 and searchable(data) is not None
+
+
 class Switching:
     """A clone with two branches, and an explorer on it."""
 
@@ -131,7 +138,8 @@ class Switching:
         subprocess.run(("git", "clone", "-q", "--depth", "1", source, self.tree), check=True)
         source_of_chance = random.Random(1)
         tracked = [self.tree / os.fsdecode(name) for name in self.git("ls-files", "-z").split(b"\0")[:-1]]
-        tracked = [path for path in tracked if path.is_file() and path.stat().st_size < 100_000]
+        searched = {os.fsdecode(entry.path) for entry in list_files(open_root(self.tree), Settings().corpus).entries}
+        tracked = [path for path in tracked if str(path.relative_to(self.tree)) in searched and is_text(path)]
         self.git("switch", "-qc", "one")
         self.git("switch", "-qc", "other")
         self.files = min(files, len(tracked))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -165,3 +166,39 @@ def test_other_versions_are_made_anew(world: World, monkeypatch: pytest.MonkeyPa
     with world.running(semantic=True) as worker:
         assert any("another version" in event for event in worker.health().events)
         assert world.search(worker, "needle 3") == {b"m3.py"}
+
+
+def test_what_a_killed_commit_left_does_not_stop_the_next(world: World) -> None:
+    """M1: tantivy came to the same file name again, refused, and search by meaning was off for good."""
+    folder = world.folder / "keywords"
+    segment = sorted(folder.glob("*.store"))[0].stem
+    meta = json.loads((folder / "meta.json").read_bytes())
+    leftovers = [folder / f"{segment}.{meta['opstamp'] + number}.del" for number in range(1, 400)]
+    leftovers += [folder / ".tmpAbCdEf", folder / f"{'0' * 32}.store"]
+    for path in leftovers:
+        path.write_bytes(b"left by a kill")
+    world.tree.write("m3.py", "def function_3():\n    return 'another needle'\n")
+    with world.running(semantic=True) as worker:
+        assert not worker.health().last_error
+        assert_stores_agree(worker)
+    assert not any(path.exists() and path.read_bytes() == b"left by a kill" for path in leftovers)
+
+
+def test_an_older_file_in_a_newer_ones_place_is_seen(world: World, tmp_path: Path) -> None:
+    """Sound by its own checksum, and of another state."""
+    folder = world.folder / "keywords"
+    shutil.copytree(folder, tmp_path / "old")
+    world.tree.write("m9.py", "def function_9():\n    return 'needle 9'\n")
+    with world.running(semantic=True):
+        pass
+    soundness.check_keywords(folder)
+    for ending in ("term", "fieldnorm", "store"):
+        newest = max(folder.glob(f"*.{ending}"), key=lambda path: path.stat().st_mtime_ns)
+        content = newest.read_bytes()
+        (older,) = (path for path in (tmp_path / "old").glob(f"*.{ending}"))
+        if older.read_bytes() == content:
+            continue
+        shutil.copyfile(older, newest)
+        with pytest.raises(IndexDamagedError):
+            soundness.check_keywords(folder)
+        newest.write_bytes(content)
