@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mgrep_tui.ngram.snapshot import Candidate
     from mgrep_tui.search.window import Window
 
+NEWLINE = 10
+
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -84,23 +86,15 @@ class CandidateReader:
     def parts(self, candidate: Candidate) -> Iterable[Part]:
         """What of the file is to be looked into; nothing when it is gone, unreadable, too big or binary."""
         path, known, blocks = candidate
-        if known is None or blocks is None:
-            return self.parts_of(path, None, None)
-        return self.parts_of(path, known, blocks)
-
-    def parts_of(
-        self, path: bytes, stat: tuple[int, int, int, int] | None, blocks: Sequence[tuple[int, int, int]] | None
-    ) -> Iterable[Part]:
-        """The same from plain numbers: size, mtime, ctime and inode; start, length and first line of each block."""
-        if blocks is not None and stat is not None and self._root_fd >= 0:
-            parts = self._blocks(path, stat, blocks)
+        if blocks is not None and known is not None and self._root_fd >= 0:
+            parts = self._blocks(path, known, blocks)
             if parts is not None:
                 return parts
         data = self.whole(path)
         return () if data is None else _pieces(data)
 
     def _blocks(
-        self, path: bytes, stat: tuple[int, int, int, int], blocks: Sequence[tuple[int, int, int]]
+        self, path: bytes, known: tuple[int, int, int, int], blocks: Sequence[tuple[int, int, int]]
     ) -> list[Part] | None:
         try:
             fd = os.open(path, _FLAGS, dir_fd=self._root_fd)
@@ -108,14 +102,14 @@ class CandidateReader:
             return None
         try:
             now = os.fstat(fd)
-            if (now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) != stat:
+            if (now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) != known:
                 return None
             parts = []
             for start, length, first_line in blocks:
                 data = os.pread(fd, length, start)
                 if len(data) != length:
                     return None
-                parts.append(Part(data, first_line, first_line == 0, start + length >= stat[0]))
+                parts.append(Part(data, first_line, first_line == 0, start + length >= known[0]))
             return parts
         except OSError:
             return None
@@ -127,9 +121,11 @@ class CandidateReader:
 
         The numbers of those that are too big for that come back. The innermost loop of a search: it is written for few calls.
         """
-        is_near = self._root_fd >= 0
-        root_fd = self._root_fd
+        root_fd, is_near = self._root_fd, self._root_fd >= 0
         open_file, stat, close = os.open, os.fstat, os.close
+        begins, first_lines, owners, ends_file = window.columns
+        view, room = window.view, window.room
+        at = window.length
         whole: list[int] = []
         big: list[int] = []
         for number, (path, known, blocks) in enumerate(candidates):
@@ -141,29 +137,42 @@ class CandidateReader:
             except OSError:
                 whole.append(number)
                 continue
-            parts = len(window.begins)
+            parts, before = len(begins), at
+            refused: list[int] | None = None
             try:
                 now = stat(fd)
                 if (now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) != known:
                     whole.append(number)
                     continue
                 for start, length, first_line in blocks:
-                    if length > BIG_BYTES or window.length > MAX_WINDOW_BYTES:
-                        window.drop_parts(parts)
-                        big.append(number)
+                    if length > BIG_BYTES or at > MAX_WINDOW_BYTES:
+                        refused = big
                         break
-                    window.make_room(length)
-                    begin = window.length
-                    if _read_into(fd, window.view[begin : begin + length], start) != length:
-                        window.drop_parts(parts)
-                        whole.append(number)
+                    if at + length > room:
+                        window.length = at
+                        window.make_room(length)
+                        view, room = window.view, window.room
+                    if _read_into(fd, view[at : at + length], start) != length:
+                        refused = whole
                         break
-                    window.end_part(number, first_line, begin + length, start + length >= known[0])
+                    begins.append(at)
+                    first_lines.append(first_line)
+                    owners.append(number)
+                    ends_file.append(start + length >= known[0])
+                    at += length
+                    if view[at - 1] != NEWLINE:
+                        view[at] = NEWLINE
+                        at += 1
             except OSError:
-                window.drop_parts(parts)
-                whole.append(number)
+                refused = whole
             finally:
                 close(fd)
+            if refused is not None:
+                refused.append(number)
+                at = before
+                for column in window.columns:
+                    del column[parts:]
+        window.length = at
         for number in whole:
             content = self.whole(candidates[number].path)
             if content is None:

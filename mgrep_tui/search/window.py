@@ -16,6 +16,7 @@ NEWLINE = 10
 FIRST_BEYOND_ASCII = 0x80
 WORD_BITS = 64
 WORD_BYTES = 8
+PAD_BYTES = 2 * WORD_BITS  # for a newline and the rest of a word
 FIRST_BYTES = 1 << 20
 MOST_KEPT = 2
 MOST_KEPT_BYTES = 1 << 22
@@ -83,7 +84,7 @@ class Window:
 
     def make_room(self, size_bytes: int) -> None:
         """See that `size_bytes` more fit in, with a newline and a rest of a word behind them."""
-        needed = self.length + size_bytes + 2 * WORD_BITS
+        needed = self.length + size_bytes + PAD_BYTES
         if needed <= len(self.buffer):
             return
         grown = bytearray(max(needed, 2 * len(self.buffer)))
@@ -112,12 +113,15 @@ class Window:
             end += 1
         self.length = end
 
-    def drop_parts(self, count: int) -> None:
-        """Forget all parts but the first `count`."""
-        if count < len(self.begins):
-            self.length = self.begins[count]
-            for column in (self.begins, self.first_lines, self.owners, self.ends_file):
-                del column[count:]
+    @property
+    def columns(self) -> tuple[list[int], list[int], list[int], list[bool]]:
+        """Begins, first lines, owners and ends of the parts, for who adds to them."""
+        return self.begins, self.first_lines, self.owners, self.ends_file
+
+    @property
+    def room(self) -> int:
+        """Up to here the buffer may be filled, a newline not counted."""
+        return len(self.buffer) - PAD_BYTES
 
     @property
     def is_ascii(self) -> bool:
