@@ -21,6 +21,7 @@ from mgrep_tui.errors import Cancelled
 from mgrep_tui.jobs.cancel import CancelToken
 
 FORMAT = re.compile(r"\s+FORMAT\s+(\w+)\s*;?\s*\Z", re.IGNORECASE)
+INSERT = re.compile(rb"(\s*INSERT\b.*?\bFORMAT\s+\w+)[ ]*\n", re.IGNORECASE | re.DOTALL)
 SETTINGS = re.compile(r"max_(?:execution_time|memory_usage|threads)|output_format_arrow_\w+")
 NUMBERED = re.compile(r"\d+(?:\.\d+)?")
 
@@ -94,6 +95,9 @@ class _Handler(BaseHTTPRequestHandler):
             fields |= dict(parse_qsl(body.decode(), keep_blank_values=True))
             body = b""
         sql = fields.get("query", "")
+        whole = INSERT.match(body)
+        if not sql and whole is not None:
+            sql, body = whole[1].decode(), body[whole.end() :]
         if not sql or not sql.lstrip().upper().startswith("INSERT"):
             sql += body.decode() if body else ""
             body = b""
