@@ -238,6 +238,7 @@ def versions_of(settings: ChunkingSettings, queries: Path) -> str:
     package = Path(__file__).parents[1]
     files = [path for path in (package / "chunking").rglob("*") if path.suffix in (".py", ".scm", ".toml", ".json")]
     files += [package / "embedding/text.py", package / "embedding/words.py", package / "text/language_table.py"]
+    files += [package / "text/languages.py", package / "text/origin.py"]
     if queries.is_dir():
         files += [path for path in queries.rglob("*") if path.is_file()]
     for path in sorted(files):
