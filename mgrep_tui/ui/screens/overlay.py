@@ -1,4 +1,4 @@
-"""What opens over the main screen: a box with a title, rows that can be chosen, and perhaps a line to type in."""
+"""What opens over the main screen: a box with rows that can be chosen, and perhaps a line to find them by."""
 
 from __future__ import annotations
 
@@ -8,26 +8,19 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from mgrep_tui.ui.strips import said
+from mgrep_tui.ui.screens.box import Box
 from mgrep_tui.ui.theme import Palette
-from mgrep_tui.ui.widgets.bars import Bar, styled
 from mgrep_tui.ui.widgets.choice_list import ChoiceList, ChoiceRow
-from mgrep_tui.ui.widgets.query_input import QueryInput
 
 Rows = Sequence[ChoiceRow]
-# Below this size of the screen there is no room for air.
-SMALL = (60, 18)
 
 
-class Overlay(ModalScreen[object]):
+class Overlay(Box[object]):
     """Ends with the chosen value, or None. `rows_for` makes the rows for what is typed; without a line to type in it gets an empty text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", show=False),
         Binding("down,ctrl+n", "move(1)", show=False),
         Binding("up,ctrl+p", "move(-1)", show=False),
         Binding("pagedown", "page(1)", show=False),
@@ -35,7 +28,6 @@ class Overlay(ModalScreen[object]):
         Binding("ctrl+home", "move(-1000000)", show=False),
         Binding("ctrl+end", "move(1000000)", show=False),
         Binding("enter", "choose", show=False),
-        Binding("tab,shift+tab", "nothing", show=False),
     ]
 
     def __init__(
@@ -45,49 +37,27 @@ class Overlay(ModalScreen[object]):
         rows_for: Callable[[str], Rows],
         *,
         placeholder: str = "",
-        hint: str = "",
+        hint: str = "Esc closes",
         at: int = 0,
         is_tall: bool = False,
         has_cursor: bool = True,
         leave_keys: Sequence[str] = (),
     ) -> None:
-        super().__init__(classes="-tall" if is_tall else "")
-        self._palette = palette
-        self._title = title
+        super().__init__(palette, title, hint=hint, placeholder=placeholder, classes="-tall" if is_tall else "")
         self._rows_for = rows_for
-        self._placeholder = placeholder
-        self._hint = hint
         self._at = at
         self._has_cursor = has_cursor
         self._leave_keys = frozenset(leave_keys)
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="box"):
-            yield Bar("overlay-title")
-            if self._placeholder:
-                line = QueryInput(self._palette, lambda _text: ())
-                line.placeholder = self._placeholder
-                line.cursor_blink = False
-                yield line
-            yield ChoiceList(self._palette, "overlay-rows")
+    def beneath(self) -> ComposeResult:
+        yield ChoiceList(self._palette, "overlay-rows")
 
     @property
     def list(self) -> ChoiceList:
         return self.query_one("#overlay-rows", ChoiceList)
 
-    @property
-    def typed(self) -> str:
-        return self.query_one(QueryInput).value if self._placeholder else ""
-
     def on_mount(self) -> None:
-        hint = self._hint or "Esc closes"
-        self.query_one("#overlay-title", Bar).show(
-            styled([(" " + said(self._title), "strong")], self._palette), styled([(hint + " ", "muted")], self._palette)
-        )
         self.renew(self._at)
-
-    def on_resize(self, event: events.Resize) -> None:
-        self.set_class(event.size.width < SMALL[0] or event.size.height < SMALL[1], "-small")
 
     def renew(self, at: int = 0) -> None:
         """Make the rows again."""
@@ -107,17 +77,6 @@ class Overlay(ModalScreen[object]):
         if event.key in self._leave_keys or (event.key == "q" and not self._placeholder):
             event.stop()
             self.dismiss(None)
-
-    def on_click(self, event: events.Click) -> None:
-        # A click beside the box closes it.
-        if not self.query_one("#box").region.contains(int(event.screen_x), int(event.screen_y)):
-            self.dismiss(None)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
-    def action_nothing(self) -> None:
-        """Tab has nowhere to go in here."""
 
     def action_move(self, by: int) -> None:
         self.list.move(by)
