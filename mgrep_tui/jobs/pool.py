@@ -18,8 +18,6 @@ from concurrent.futures import Future
 from multiprocessing import connection
 from typing import Any, TypeVar
 
-from pebble import ProcessExpired, ProcessPool
-
 from mgrep_tui.jobs.tracker import prepare
 
 __all__ = ["ChildPool", "is_child_fault", "prepare"]
@@ -80,6 +78,9 @@ class ChildPool:
         max_tasks: int = 0,
     ) -> None:
         """With `max_tasks` a child is replaced after so many tasks, and with it whatever native code did not give back."""
+        # Late: it brings asyncio along, and most starts find nothing to be done.
+        from pebble import ProcessPool
+
         self.workers = workers
         self._pool = ProcessPool(
             max_workers=workers,
@@ -118,6 +119,8 @@ class ChildPool:
 
 def is_child_fault(error: BaseException) -> bool:
     """Whether a task's error means that it killed or overran its child."""
+    from pebble import ProcessExpired
+
     return isinstance(error, (TimeoutError, ProcessExpired))
 
 
