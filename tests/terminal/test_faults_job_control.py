@@ -52,3 +52,16 @@ def test_every_size_draws_and_leaves(tmp_path: Path, size: tuple[int, int]) -> N
         source.send("\x03")
         assert source.end() in (0, 1)
         assert b"Traceback" not in source.output
+
+
+def test_ctrl_z_without_a_shell_behind_does_not_stop_for_ever() -> None:
+    """P14: in a popup of tmux, or as a terminal's own command, nobody could wake the program again."""
+    with terminal(FAKE) as source:
+        screen = Display(source)
+        screen.shows("18 hits")
+        source.send("\x1a")
+        screen.shows("There is no shell to go back to.")
+        source.send("\x1b[B")
+        screen.shows(" 2/18")
+        source.send("\x03")
+        source.end()

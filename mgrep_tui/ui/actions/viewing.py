@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -187,7 +188,11 @@ class Viewing:
         self._screen.app.exit(None)
 
     def suspend(self) -> None:
-        self._screen.app.action_suspend_process()
+        # In the group of its session's leader no shell waits for the program (a popup of tmux, `xterm -e`): nobody could wake it again.
+        if hasattr(os, "getsid") and os.getpgrp() == os.getsid(0):
+            self._screen.tell("There is no shell to go back to.")
+        else:
+            self._screen.app.action_suspend_process()
 
 
 def open_place(screen: MainScreen, path: bytes, line: int) -> None:
