@@ -130,6 +130,8 @@ def outline_of(found: Matches, rules: Rules) -> Outline:
     roots = _open_packages(_nest([row[4] for row in found.items]))
     if rules.has_clauses:
         roots = _join_clauses(roots)
+    if rules.is_flat:
+        roots = _flattened(roots)
     _settle(roots)
     found.imports.sort()
     return Outline(roots, found.imports, found.leads)
@@ -278,6 +280,16 @@ def _join_clauses(roots: list[Definition]) -> list[Definition]:
         siblings[:] = kept
         pending += [item.children for item in kept if item.children]
     return roots
+
+
+def _flattened(roots: list[Definition]) -> list[Definition]:
+    """All definitions side by side; one that held others ends where the first of them begins."""
+    every = list(walk(roots))
+    for item in every:
+        if item.children:
+            item.last_row = max(item.first_row, item.children[0].first_row - 1)
+            item.children = []
+    return every
 
 
 def _settle(roots: list[Definition]) -> None:

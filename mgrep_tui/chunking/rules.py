@@ -24,6 +24,7 @@ Lines `;; key: value` in front of the first pattern are settings:
     attributes   what starts a line that belongs to the definition below it (`@`, `#[`)
     separators   what stands between the parts of a qualified name; the last part is the name
     clauses      `yes`: neighbouring definitions of one name are one unit (Haskell, Elixir)
+    flat         `yes`: no definition holds another one, whatever the tree says (rules of a makefile between conditions)
     body         field names or node types of the part behind a signature; the field `body` where nothing is said
 """
 
@@ -48,6 +49,7 @@ class Rules:
     separators: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ("body",)
     has_clauses: bool = False
+    is_flat: bool = False
 
 
 @lru_cache(maxsize=256)
@@ -71,6 +73,7 @@ def rules_for(language: str, folder: Path | None = None) -> Rules | None:
         separators=tuple(settings.get("separators", "").split()),
         bodies=tuple(settings.get("body", "body").split()),
         has_clauses=settings.get("clauses") == "yes",
+        is_flat=settings.get("flat") == "yes",
     )
 
 

@@ -7,6 +7,7 @@
 (extension_declaration name: (_) @name) @impl
 (extension_type_declaration name: (_) @name) @class
 (enum_declaration name: (_) @name) @enum
+(enum_constant name: (_) @name) @constant
 (type_alias . (type_identifier) @name) @type
 
 (program [(function_signature name: (_) @name) (getter_signature name: (_) @name) (setter_signature name: (_) @name)] @function

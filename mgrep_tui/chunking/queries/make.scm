@@ -1,5 +1,6 @@
 ;; comments: #
 ;; body: recipe
+;; flat: yes
 
 (rule (targets) @name (#not-match? @name "^\\.[A-Z]")) @rule
 (define_directive name: (_) @name) @macro

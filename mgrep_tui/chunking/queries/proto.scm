@@ -4,6 +4,7 @@
 
 (message (message_name) @name) @struct
 (enum (enum_name) @name) @enum
+(enum_field . (identifier) @name) @constant
 (service (service_name) @name) @interface
 (rpc (rpc_name) @name) @method
 (extend (full_ident) @name) @impl

@@ -7,6 +7,7 @@
 (object_definition name: (_) @name) @class
 (trait_definition name: (_) @name) @trait
 (enum_definition name: (_) @name) @enum
+(enum_case_definitions [(simple_enum_case name: (_) @name) (full_enum_case name: (_) @name)] @constant)
 (package_object name: (_) @name) @class
 (function_definition name: (_) @name) @function
 (function_declaration name: (_) @name) @function
