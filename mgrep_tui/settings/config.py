@@ -46,7 +46,18 @@ class CorpusSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChunkingSettings:
-    """How files are cut into chunks."""
+    """How files are cut into chunks.
+
+    The sizes were tried on 14 of the 27 repositories of the retrieval benchmark, one changed at a time (mean NDCG@10, ranking weights as
+    they were; less than .005 is no difference):
+
+        target_tokens         100 .898   150 .896   200 .897   250 .898   300 .896   400 .896   600 .896
+        max_unit_lines         40 .900    60 .897    80 .901   100 .905   150 .897   200 .898   400 .896
+        small_class_methods     5 .900    10 .898    20 .899
+
+    On all 27, `max_unit_lines` of 80, 100, 120 and 200 gave .894, .896, .894 and .892: no difference either, so a function of up to 200
+    lines stays whole.
+    """
 
     strategy: str = _key("syntax", "Cut along the syntax tree, or by lines only.", choices=("syntax", "lines"))
     max_file_bytes: int = _key(10_000_000, "Larger files are searched by regular expression only.")
