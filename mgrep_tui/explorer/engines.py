@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mgrep_tui.corpus.gitstate import GitState, work_tree_state
 from mgrep_tui.corpus.root import Root
-from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
+from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError, UnreadableError
 from mgrep_tui.explorer.completions import completions_of, nearest_symbol
 from mgrep_tui.explorer.protocol import SearchOptions
 from mgrep_tui.explorer.quoted import files_with
@@ -203,6 +203,9 @@ class Engines:
         query = scoped(whole, self._scope)
         if query is None:
             return Outcome(engine="index", is_verified=True)
+        if not os.access(self._root.path, os.R_OK | os.X_OK):
+            # Said at once: "no matches" would be a word about files that nobody can look at.
+            raise UnreadableError(f"The folder '{self._root.path}' is gone or cannot be read any more.")
         if self._filling is not None and not is_exhaustive:
             sink = Noting(sink, self._filling.look_at)
         if mode is Mode.REGEX and options.like is None:
