@@ -192,6 +192,42 @@ def find_by_texts(
                 nexts[number] = finders[number](position, length)
 
 
+def find_any_text(
+    texts: Sequence[Text], buffer: Buffer, length: int, limit: int, most_spans: int = MAX_SPANS
+) -> FoundLines:
+    """As `find_text`, for the first of some texts that stands there: `kfree|vfree`."""
+    finders = [text.finder(buffer) for text in texts]
+    sizes = [len(text.raw) for text in texts]
+    find, rfind = buffer.find, buffer.rfind
+    found = FoundLines()
+    begins, ends, all_lines = found.begins, found.ends, found.spans
+    position, line_end = 0, -1
+    spans: list[Span] = []
+    nexts = [find_next(0, length) for find_next in finders]
+    while True:
+        start = min([at for at in nexts if at >= 0], default=-1)
+        if start < 0:
+            return found
+        end = start + sizes[nexts.index(start)]
+        if start > line_end:
+            if len(begins) >= limit:
+                return found
+            line_end = find(b"\n", end, length)
+            if line_end < 0:
+                line_end = length
+            begins.append(rfind(b"\n", position, start) + 1 or position)
+            ends.append(line_end)
+            spans = [(start, end)]
+            all_lines.append(spans)
+            position = line_end + 1
+        else:
+            spans.append((start, end))
+        following = end if len(spans) < most_spans else line_end
+        for number, at in enumerate(nexts):
+            if 0 <= at < following:
+                nexts[number] = finders[number](following, length)
+
+
 def numbered(buffer: Buffer, line: int, found: FoundLines) -> list[LineMatch]:
     """The lines with their numbers, of which the buffer's first has the number `line`."""
     count = buffer.count

@@ -36,6 +36,7 @@ from mgrep_tui.search.buffers import (
     by_first_line,
     compile_re2,
     each_span,
+    find_any_text,
     find_by_texts,
     find_pattern,
     find_text,
@@ -57,6 +58,7 @@ from mgrep_tui.search.pattern_tree import (
     folded_literal_of,
     inner_texts,
     literal_of,
+    literals_of,
     sequence,
     walk,
     without_empty,
@@ -107,6 +109,7 @@ class Matcher:
         texts, self._has_folded_texts = inner_texts(tree) or ((), False)
         self._texts = [Text(text.encode(), self._has_folded_texts) for text in texts]
         self._text = Text(raw, self.literal is None) if self._is_text else None
+        self._choices = [Text(text.encode(), False) for text in literals_of(tree)] if not is_multiline else []
 
     def _compile(self, source: str) -> _re2.RE2:
         return compile_re2(source, self._folds, self.is_multiline)
@@ -180,6 +183,8 @@ class Matcher:
         is_plain = self._is_plain_in(buffer, length, is_ascii)
         if self._text is not None and (self._is_text_anywhere or is_plain):
             return find_text(self._text, buffer, length, limit, most_spans)
+        if self._choices:
+            return find_any_text(self._choices, buffer, length, limit, most_spans)
         if is_plain:
             if self._texts:
                 return find_by_texts(self.plain, self._texts, buffer, length, limit, most_spans)

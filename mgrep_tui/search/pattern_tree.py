@@ -153,6 +153,14 @@ def folded_literal_of(node: Node) -> str | None:
     return "".join(chars) or None
 
 
+def literals_of(node: Node) -> list[str]:
+    """The texts of ASCII, all in their own case, of which the pattern stands for the first that is there; empty for any other pattern."""
+    if not isinstance(node, Choice) or len(node.options) > MAX_INNER_TEXTS:
+        return []
+    texts = [literal_of(option) or "" for option in node.options]
+    return texts if all(text and text.isascii() and not set(text) & {"\n", "\r"} for text in texts) else []
+
+
 def inner_texts(node: Node) -> tuple[tuple[str, ...], bool] | None:
     """Texts of ASCII, of which every match holds one, and whether their case is ignored; each of at least 4 characters.
 

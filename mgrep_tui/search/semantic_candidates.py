@@ -113,7 +113,7 @@ def gather(
     centres = {} if vector is None else file_centres.cosines(view, catalog, files.values(), vector)
     kept = [rows[chunk_id] for chunk_id in wanted if chunk_id in rows]
     coverage = _coverage(question, view, [row.chunk_id for row in kept])
-    twins = {row.path: _has_younger_twin(catalog, row.path) for row in kept}
+    twins = {path: _has_younger_twin(catalog, path) for path in {row.path for row in kept}}
     cancel.check()
     candidates = tuple(
         Candidate(
@@ -167,10 +167,7 @@ def _coverage(question: Question, view: SemanticView, ids: list[int]) -> dict[in
     """Which share of the question's stems each chunk holds."""
     if view.keywords is None or not question.stems:
         return {}
-    held = dict.fromkeys(ids, 0)
-    for stem in question.stems:
-        for chunk_id in view.keywords.holders(stem, ids):
-            held[chunk_id] += 1
+    held = view.keywords.held(question.stems, ids)
     return {chunk_id: count / len(question.stems) for chunk_id, count in held.items()}
 
 

@@ -55,6 +55,19 @@ def test_a_text_is_found_as_the_pattern_means_it(text: str, case: str, buffer: b
     assert matcher.lines(buffer) == _careful(matcher, buffer)
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    options=st.lists(st.text(alphabet="ab_", min_size=1, max_size=3), min_size=2, max_size=4),
+    buffer=st.text(alphabet="ab_x\n", max_size=40).map(str.encode),
+)
+def test_the_first_of_some_texts_is_found_as_the_pattern_means_it(options: list[str], buffer: bytes) -> None:
+    matcher = compile_pattern("|".join(options), case="yes")
+    assert matcher.lines(buffer) == _careful(matcher, buffer)
+    first = matcher.lines_in(buffer, len(buffer), is_ascii=True, most_spans=1)
+    assert first is not None
+    assert first.spans == [spans[:1] for _, _, _, spans in matcher.lines(buffer)]
+
+
 @pytest.mark.parametrize(
     "content",
     [
