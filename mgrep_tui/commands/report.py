@@ -13,6 +13,7 @@ from typing import Any
 from mgrep_tui.commands.common import prepare, warn
 from mgrep_tui.commands.explorers import Explorers, bring_all
 from mgrep_tui.commands.waiting import wait_for_index
+from mgrep_tui.corpus.gitstate import work_tree_state
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health
@@ -63,6 +64,8 @@ def status(arguments: argparse.Namespace) -> int:
             health = explorer.health()
         finally:
             explorer.close()
+        if place.root is not None:
+            health = dataclasses.replace(health, dirty=len(work_tree_state(place.root).dirty))
         if arguments.json:
             print(json.dumps(fields_of(health)))
         else:
@@ -128,7 +131,8 @@ def print_health(health: Health) -> None:
         ("text", megabytes(health.text_bytes)),
         (
             "commit",
-            f"{health.commit[:12] or 'none'} {health.branch}".rstrip(),
+            f"{health.commit[:12] or 'none'} {health.branch}".rstrip()
+            + (f", {health.dirty:,} changed files" if health.dirty else ""),
         ),
         ("generation", str(health.generation)),
         *((f"on disk: {part}", megabytes(size)) for part, size in health.index_bytes),

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from mgrep_tui.corpus import git
+from mgrep_tui.corpus.deciders import deciders_of
 from mgrep_tui.corpus.gitdiff import changed_lines, committed, compare_lines
 from mgrep_tui.corpus.gitstate import GitState, work_tree_state
 from mgrep_tui.corpus.root import open_root
+from mgrep_tui.corpus.sources import is_submodule
 from mgrep_tui.corpus.walk import list_files
+from mgrep_tui.corpus.watchable import left_out_below, visit_folders
 from mgrep_tui.errors import Cancelled, UnreadableError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.settings.config import CorpusSettings
@@ -41,6 +44,10 @@ def _ask_everything(path: Path) -> None:
     work_tree_state(root)
     for name in (b"a.txt", b"missing.txt", b"b.bin"):
         changed_lines(root, name, b"changed\n")
+    visit_folders(root, CorpusSettings(), lambda folder: True)
+    deciders_of(root, (), CorpusSettings())
+    left_out_below(root, (b"a.txt", b"x.log", b"ignored"), CorpusSettings())
+    is_submodule(root, b"a.txt", None)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the trap is a shell script")
@@ -68,6 +75,11 @@ def test_nothing_in_a_repository_runs_a_program(tree: Tree, tmp_path: Path) -> N
         value = f"!{trap}" if key.startswith("alias.") else str(trap)
         tree.git("config", key, value)
     tree.git("config", "filter.evil.required", "true")
+    tree.write("included", f"[core]\n\tfsmonitor = {trap}\n\tsshCommand = {trap}\n[alias]\n\tcheck-ignore = !{trap}\n")
+    tree.git("config", "include.path", str(tree.path / "included"))
+    tree.git("config", "submodule.recurse", "true")
+    tree.write(".gitignore", "ignored/\n*.log\n")
+    tree.write("ignored/x.txt", "x\n")
     tree.git("config", "core.hooksPath", str(tmp_path / "hooks"))
     tree.git("config", "status.submoduleSummary", "true")
     # A partial clone fetches what it lacks, by a transport that is a program.
