@@ -10,6 +10,7 @@ import errno
 import io
 import logging
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -31,6 +32,12 @@ COMMANDS = {
     "repos": "list, refresh or remove the repositories that were opened by their address",
 }
 ENGINE_HELP = "a folder, or http(s)://host:port/database"
+HELP_WIDTH = 100
+EXAMPLES = """\
+  mgrep-tui                                       search this repository
+  mgrep-tui ~/api github:owner/name               several places, one list
+  vim $(mgrep-tui --print)                        open what was chosen
+  mgrep-tui search "where are tokens refreshed"   print path:line:column:text"""
 PLACES_HELP = "folders, repositories (github:owner/name[@ref], https://…, git@host:…, file://…) and @workspaces"
 
 
@@ -139,33 +146,45 @@ class _Parser(argparse.ArgumentParser):
         super().error(sanitize(message))
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """The help, with room for the options' names, and no wider than is read with ease."""
+
+    def __init__(self, prog: str) -> None:
+        width = min(HELP_WIDTH, shutil.get_terminal_size().columns - 2)
+        super().__init__(prog, max_help_position=26, width=max(40, width))
+
+
 def _screen_parser() -> argparse.ArgumentParser:
     listing = "\n".join(f"  {name:<8} {text}" for name, text in COMMANDS.items())
     parser = _Parser(
         prog="mgrep-tui",
-        description="Explore a code base: live search by meaning and by regular expression.",
-        epilog=f"commands (mgrep-tui COMMAND --help):\n{listing}\n\nA folder named like a command is opened as ./NAME.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="mgrep-tui [PLACE ...] [options]     open the screen\n       mgrep-tui COMMAND [options]         without it; see below",
+        description=f"Find code in your own words or by regular expression, while you type.\n\n{EXAMPLES}",
+        epilog=f"commands (mgrep-tui COMMAND --help):\n{listing}\n\nOn the screen F1 shows all keys. A folder named like a command is "
+        "opened as ./NAME.",
+        formatter_class=_Help,
+        add_help=False,
     )
-    parser.add_argument(
-        "paths", nargs="*", default=[], metavar="PLACE", help=f"what to open: {PLACES_HELP} (default: this git root)"
-    )
-    parser.add_argument("--workspace", default=None, metavar="NAME", help="open this workspace, as @NAME does")
-    parser.add_argument("--query", default=None, metavar="TEXT", help="start with this query")
-    parser.add_argument(
+    opened = parser.add_argument_group("what to open")
+    opened.add_argument("paths", nargs="*", default=[], metavar="PLACE", help=f"{PLACES_HELP} (default: this git root)")
+    opened.add_argument("--workspace", default=None, metavar="NAME", help="open this workspace, as @NAME does")
+    opened.add_argument("--query", default=None, metavar="TEXT", help="start with this query")
+    opened.add_argument("--no-restore", action="store_true", help="do not come back to the last query of this folder")
+    opened.add_argument(
         "--print", action="store_true", dest="print_hits", help="on leaving, print the chosen path:line:column"
     )
-    parser.add_argument("--no-restore", action="store_true", help="do not come back to the last query of this folder")
-    _add_common(parser)
-    parser.add_argument(
+    searching, rest = parser.add_argument_group("how to search"), parser.add_argument_group("the rest")
+    _add_common(searching, rest)
+    rest.add_argument(
         "--init", choices=("bash", "zsh", "fish"), help="print the script that binds the screen to keys of this shell"
     )
-    parser.add_argument("--version", action="version", version=f"mgrep-tui {__version__}")
+    rest.add_argument("--version", action="version", version=f"mgrep-tui {__version__}")
+    rest.add_argument("-h", "--help", action="help", help="show this help")
     return parser
 
 
 def _command_parser(name: str) -> argparse.ArgumentParser:
-    parser = _Parser(prog=f"mgrep-tui {name}", description=COMMANDS[name].capitalize() + ".")
+    parser = _Parser(prog=f"mgrep-tui {name}", description=COMMANDS[name].capitalize() + ".", formatter_class=_Help)
     if name == "search":
         parser.add_argument(
             "words", nargs="*", metavar="QUERY [PLACE]", help=f"the query, then {PLACES_HELP} (default: this folder)"
@@ -192,7 +211,7 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
         )
         parser.add_argument("--literal", "-F", action="store_true", help="the pattern is plain text")
         parser.add_argument("--word", "-w", action="store_true", help="match whole words only")
-        _add_common(parser)
+        _add_common(parser, parser)
     elif name == "why":
         parser.add_argument("file", metavar="FILE")
         parser.add_argument("path", nargs="?", default="", metavar="PATH", help="the folder that would be searched")
@@ -227,18 +246,19 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--mode", choices=("semantic", "regex"), default=None, help="how the query is read")
-    parser.add_argument(
+def _add_common(searching: argparse._ActionsContainer, rest: argparse._ActionsContainer) -> None:
+    """What screen and `search` have in common, into these parts of the help."""
+    searching.add_argument("--mode", choices=("semantic", "regex"), default=None, help="how the query is read")
+    searching.add_argument(
         "--engine", default=None, metavar="ADDRESS", help=f"search what is published on a shared engine: {ENGINE_HELP}"
     )
-    parser.add_argument("--hidden", action="store_true", help="also search files whose name starts with a dot")
-    parser.add_argument("--no-ignore", action="store_true", help="also search what git ignores")
-    parser.add_argument(
+    searching.add_argument("--hidden", action="store_true", help="also search files whose name starts with a dot")
+    searching.add_argument("--no-ignore", action="store_true", help="also search what git ignores")
+    searching.add_argument(
         "--no-watch", action="store_true", help="do not watch the tree; check the disk when a search runs"
     )
-    parser.add_argument("--config", default=None, metavar="FILE", help="use this configuration file")
-    parser.add_argument(
+    rest.add_argument("--config", default=None, metavar="FILE", help="use this configuration file")
+    rest.add_argument(
         "--log-level", default=None, choices=("debug", "info", "warning", "error"), help="how much to log"
     )
 
