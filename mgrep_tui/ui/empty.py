@@ -26,7 +26,7 @@ def recent(history: Sequence[PastQuery], limit: int) -> list[PastQuery]:
 
 
 def query_row(past: PastQuery) -> ChoiceRow:
-    return ChoiceRow(((past.text, "text"),), ((past.mode.value, "muted"),), past)
+    return ChoiceRow(((past.text, "text"),), ((words.MODES[past.mode], "muted"),), past)
 
 
 def empty_query(
@@ -69,9 +69,9 @@ def no_hits(
     rows = [ChoiceRow(), *(text_row(*line) for line in words.no_hits(outcome, health, mode)), ChoiceRow()]
     variants = [variant for variant in variants if variant.hits != 0]
     if variants:
-        keys = by_id()["variant"].keys
-        hint = f"  {shown_key(keys[0])} takes the first" if keys else ""
-        rows.append(text_row(("Try", "muted"), (hint, "faint")))
+        keys = by_id()["open"].keys
+        hint = f"  {shown_key(keys[0])} takes it" if keys else ""
+        rows.append(text_row(("Try", "strong"), (hint, "muted")))
         rows += [variant_row(variant) for variant in variants]
     elif is_asking:
         rows.append(text_row(("looking for what is near …", "muted")))

@@ -15,6 +15,7 @@ Line = list[RolePart]
 DOT = " · "
 OPENING = "opening the index"
 _BLOCKS = " ▁▂▃▄▅▆▇█"
+MODES = {Mode.SEMANTIC: "meaning", Mode.REGEX: "regex"}
 CASES = {"smart": "smart case", "yes": "case counts", "no": "any case"}
 
 

@@ -10,6 +10,7 @@ from mgrep_tui.model import Mode
 from mgrep_tui.settings.state import PastQuery
 from mgrep_tui.ui.pick import Pick, picked
 from mgrep_tui.ui.screens.overlay import Overlay
+from mgrep_tui.ui.words import MODES
 
 if TYPE_CHECKING:
     from mgrep_tui.ui.screens.main import MainScreen
@@ -102,7 +103,7 @@ class Querying:
         """Find in the history by typing."""
         screen = self._screen
         past = list(dict.fromkeys(reversed(screen.explorer.history())))
-        picks = [Pick(each.text, each.mode.value, each) for each in past]
+        picks = [Pick(each.text, MODES[each.mode], each) for each in past]
 
         def take(value: object) -> None:
             if value is not None:
