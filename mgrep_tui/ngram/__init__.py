@@ -51,5 +51,5 @@ it.
 9. **Damage.** Offsets are checked before use; what fails raises `IndexDamagedError`, and the index is built anew. Changed bits
    inside a list can be seen only by `Segment.verify`.
 
-`tests/property/test_ngram_*` and `tests/property/fuzz_ngram_long.py` hold this against a scan.
+`tests/property/test_ngram_*` and `tests/property/fuzz_ngram_long.py` hold this against a scan, `fuzz_engine_long.py` whole searches.
 """

@@ -1,9 +1,11 @@
 """Regex mode: from a query and the index's snapshot to hits, first those that the index leads to, then those that the disk adds.
 
 1. The pattern becomes a plan, the plan candidates. Without an index, or for what it does not cover yet, every file is a candidate.
-2. Candidates are read and matched; their groups go to the sink in batches, each ordered by rank. The first batches, up to `SETTLE_S`, are
-   put in order once more together; what comes later is appended, so that nothing moves under the reader's eyes.
+2. Candidates are read and matched, many in one buffer (`window`), by this process and by a second one (`second`). Their lines stay rows
+   until somebody looks at them (`hits`). Groups of them, one a file, go to the sink in batches, each ordered by rank. The first batches,
+   up to `SETTLE_S`, are put in order once more together; what comes later is appended, so that nothing moves under the reader's eyes.
 3. The disk is checked. Files that differ from the snapshot are read, and their hits join, or leave.
+4. The first hits get the names of the symbols around them.
 
 An exhaustive search (for a pipe) has no cap and no time limit and keeps the order of paths.
 """
