@@ -14,7 +14,7 @@ from mgrep_tui.clickhouse.bound import Bound
 from mgrep_tui.clickhouse.connection import Connection, Limits, rows
 from mgrep_tui.jobs.cancel import CancelToken
 
-SLACK = 3
+SLACK = 2
 """Times the wanted number: the graph is of 8-bit numbers, and some chunks belong to no searched commit any more."""
 OVERFETCH = 2_000
 """Neighbours that are asked for before a filter is applied to every vector that it lets through."""

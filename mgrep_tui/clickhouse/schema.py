@@ -74,7 +74,8 @@ TABLES = (
         " centre Array(Float32) CODEC(ZSTD(1))",
         "document",
         "document",
-        granularity=256,
+        granularity=16,
+        compressed=8_192,
     ),
     Table(
         "blocks",
@@ -132,8 +133,8 @@ def vectors_table(name: str, dimension: int) -> Table:
         f" INDEX near vector TYPE vector_similarity('hnsw', 'cosineDistance', {dimension:d}, 'i8', 16, 32)",
         "chunk",
         "bitShiftRight(chunk, 15)",
-        granularity=64,
-        compressed=16_384,
+        granularity=16,
+        compressed=8_192,
     )
 
 

@@ -13,7 +13,7 @@ from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.search.semantic_text import LINE_CHARS, ChunkText
 
 FIRST = 24
-AT_ONCE = 100
+AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)

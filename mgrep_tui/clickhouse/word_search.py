@@ -201,7 +201,8 @@ class WordSearch:
     ) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
         if not weights:
             return {}, {}, {}
-        slack = 1 if not allowed.is_everything else 2
+        # Some of what is found belongs to no searched commit any more.
+        most = arm if not allowed.is_everything else arm + arm // 2
         rare: list[int] = []
         total = 0
         for key in sorted(weights, key=lambda key: known.get(key, 0)):
@@ -212,32 +213,23 @@ class WordSearch:
         chosen: list[int] | None = None
         if len(rare) < len(weights):
             some = {key: weights[key] for key in rare}
-            chosen = [chunk for chunk, *_ in self._scores(some, "w", CHOSEN, allowed, None, cancel)]
-        scored = self._scores(weights, "w", 3 * slack * arm, allowed, chosen, cancel)
-        by_words = {chunk: score for chunk, score, _, _ in scored}
-        by_body = {
-            chunk: score
-            for chunk, _, score, _ in sorted(scored, key=lambda one: (-one[2], one[0]))[: slack * arm]
-            if score > 0
-        }
-        named = {key: weight for key, weight in weights.items() if weight.naming > 0}
-        by_naming: dict[int, float] = {}
-        if named:
-            by_naming = {
-                chunk: score for chunk, _, _, score in self._scores(named, "n", slack * arm, allowed, None, cancel)
-            }
-        return dict(list(by_words.items())[: slack * arm]), by_body, by_naming
+            chosen = [chunk for chunk, *_ in self._scores(some, CHOSEN, allowed, None, cancel)]
+        # What names alone find stands high here too: a symbol's word counts three times.
+        scored = self._scores(weights, 4 * most, allowed, chosen, cancel)
+        by_body = sorted(((chunk, body) for chunk, _, body, _ in scored if body > 0), key=_best_first)
+        by_naming = sorted(((chunk, naming) for chunk, _, _, naming in scored if naming > 0), key=_best_first)
+        by_words = [(chunk, score) for chunk, score, _, _ in scored]
+        return dict(by_words[:most]), dict(by_body[:most]), dict(by_naming[:most])
 
     def _scores(
         self,
         weights: dict[int, Weight],
-        order: str,
         count: int,
         allowed: AllowedChunks,
         chosen: list[int] | None,
         cancel: CancelToken,
     ) -> list[tuple[int, float, float, float]]:
-        """Chunk and its three scores, the best by `order` first."""
+        """Chunk and its three scores, the best by all words first."""
         bound = Bound()
         keys = bound.numbers(list(weights))
         places = bound.numbers(list(range(1, len(weights) + 1)))
@@ -262,9 +254,13 @@ class WordSearch:
         statement = (
             f"SELECT chunk, {sums} FROM (SELECT transform(word, {keys}, {places}, 0) AS place, chunk, {part} AS part"
             f" FROM {self._connection.database}.postings WHERE {' AND '.join(tests)})"
-            f" GROUP BY chunk ORDER BY {order} DESC, chunk LIMIT {count:d}"
+            f" GROUP BY chunk ORDER BY w DESC, chunk LIMIT {count:d}"
         )
         return rows(self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel))
+
+
+def _best_first(scored: tuple[int, float]) -> tuple[float, int]:
+    return -scored[1], scored[0]
 
 
 def _stem_keys(stem: str) -> list[int]:
