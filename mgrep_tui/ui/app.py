@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from rich.console import RenderableType
 from textual.app import App
@@ -117,6 +117,8 @@ class MgrepApp(App[list[Hit]]):
         main.presenter.start_page()
         if not main.flow.ask.is_empty:
             main.flow.search()
+        if isinstance(self._driver, _TakesKeys):
+            self._driver.take_keys()
 
     def _start_explorer(self) -> None:
         try:
@@ -164,6 +166,13 @@ class MgrepApp(App[list[Hit]]):
 
     def on_unmount(self) -> None:
         self.main.close_workers()
+
+
+@runtime_checkable
+class _TakesKeys(Protocol):
+    """A driver that keeps what is typed until it is told that the screen stands."""
+
+    def take_keys(self) -> None: ...
 
 
 def _driver() -> type[Driver] | None:

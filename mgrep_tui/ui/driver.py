@@ -1,11 +1,15 @@
-"""Textual's driver of the terminal, put right in two points. Not for Windows, which has another."""
+"""Textual's driver of the terminal, put right in three points. Not for Windows, which has another."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import threading
 
+from textual import events
+from textual.app import App
 from textual.drivers import linux_driver
+from textual.message import Message
 
 from mgrep_tui.ui.alt_keys import AltParser
 
@@ -14,7 +18,30 @@ _PAINTED_ON = 2  # standard error, as Textual has it
 
 class TerminalDriver(linux_driver.LinuxDriver):
     """It asks the terminal that it paints on for its size: Textual asks standard output, which may be a file or a pipe
-    (`vim $(mgrep-tui --print)`), and then takes 80 × 24. And it reads Alt keys as plain terminals send them."""
+    (`vim $(mgrep-tui --print)`), and then takes 80 × 24. It reads Alt keys as plain terminals send them. And what is typed before the
+    screen stands is kept for it, where Textual lets it fall."""
+
+    def __init__(
+        self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ):
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._early: list[Message] | None = []  # None once the screen takes keys
+        self._early_lock = threading.Lock()
+
+    def process_message(self, message: Message) -> None:
+        """In the input's thread."""
+        with self._early_lock:
+            if self._early is not None and isinstance(message, events.Key | events.Paste):
+                self._early.append(message)
+                return
+        super().process_message(message)
+
+    def take_keys(self) -> None:
+        """From now on keys arrive at once, after those that came before."""
+        with self._early_lock:
+            early, self._early = self._early or [], None
+            for message in early:
+                super().process_message(message)
 
     def _get_terminal_size(self) -> tuple[int, int]:
         try:

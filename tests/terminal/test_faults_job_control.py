@@ -65,3 +65,15 @@ def test_ctrl_z_without_a_shell_behind_does_not_stop_for_ever() -> None:
         screen.shows(" 2/18")
         source.send("\x03")
         source.end()
+
+
+def test_what_is_typed_before_the_screen_stands_is_not_lost() -> None:
+    """P14: the program's name, Enter, and the query without looking up."""
+    with terminal(["-m", "tests.support.fake_program"]) as source:
+        source.send("retr")
+        screen = Display(source)
+        screen.shows("18 hits")
+        source.send("y")
+        screen.shows("retry")
+        source.send("\x03")
+        source.end()
