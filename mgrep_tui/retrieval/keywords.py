@@ -161,14 +161,21 @@ class KeywordIndex:
             found = self._run(searcher, should + self._fuzzy(longer), must, k, allowed)
         return found
 
-    def holders(self, stem: str, ids: Sequence[int]) -> set[int]:
-        """Which of these chunks hold the stem in their text. About 0.2 ms for 250."""
+    def held(self, stems: Sequence[str], ids: Sequence[int]) -> dict[int, int]:
+        """How many of the stems each of these chunks holds in its text, without those that hold none. About 0.5 ms for 250."""
+        if not stems or not ids:
+            return {}
         searcher = self._searcher
         among = Query.const_score_query(Query.term_set_query(self._schema, "id", list(ids)), 0.0)
-        query = Query.boolean_query(
-            [(Occur.Must, Query.term_query(self._schema, "body", stem, index_option="freq")), (Occur.Must, among)]
-        )
-        return {chunk_id for chunk_id, _ in _fetch(searcher, query, max(1, len(ids)))}
+        each = [
+            (
+                Occur.Should,
+                Query.const_score_query(Query.term_query(self._schema, "body", stem, index_option="basic"), 1.0),
+            )
+            for stem in stems
+        ]
+        query = Query.boolean_query([(Occur.Must, Query.boolean_query(each)), (Occur.Must, among)])
+        return {chunk_id: round(score) for chunk_id, score in _fetch(searcher, query, len(ids))}
 
     def _run(
         self, searcher: Searcher, should: Sequence[Query], must: Sequence[Query], k: int, allowed: Ids | None

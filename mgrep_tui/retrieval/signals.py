@@ -92,6 +92,10 @@ _WISH_OF_ROLE = {
 }
 _WISH_OF_ROLE |= {"types": "types", "header": "types", "vendor": "", "entry": ""}
 
+# What a file's best chunks have together, by arm.
+_SUMMED = (("words", "file words"), ("meaning", "file meaning"), ("name words", "file names"))
+SUMMED = 8
+
 Matrix = npt.NDArray[np.float32]
 
 
@@ -162,35 +166,33 @@ def measure(
     put("nameless", [float(not c.symbol) for c in candidates])
 
     by_file: list[list[int]] = [[] for _ in files]
-    for place, number in enumerate(file_of):
+    for place, number in enumerate(file_of.tolist()):
         by_file[number].append(place)
-    per_file = np.zeros((len(files), len(FILE_SIGNALS)), np.float32)
     old = paths.old_versions(list(files))
     sides = opposites.sides_of(question.stems)
-    centre = _between([c.file_centre for c in candidates])
+    centre = _between([c.file_centre for c in candidates]).tolist()
     rank_of = np.empty(len(candidates), np.int64)
     rank_of[np.argsort(-matrix[:, _INDEX["words"]], kind="stable")] = np.arange(len(candidates))
+    ranks: list[int] = rank_of.tolist()
+    arms = [matrix[:, _INDEX[arm]].tolist() for arm, _ in _SUMMED]
+    rows = []
     for path, number in files.items():
         places = by_file[number]
-        signals = _file_signals(
-            question,
-            path,
-            [candidates[place] for place in places],
-            [symbol_words[place] for place in places],
-            asked,
-            sides,
-        )
-        is_old = path in old or candidates[places[0]].has_younger_twin
+        first = candidates[places[0]]
+        signals = _file_signals(question, path, first, [symbol_words[place] for place in places], asked, sides)
+        is_old = path in old or first.has_younger_twin
         signals["old version"] = float(is_old and not _asks_version(question, path))
-        signals["file centre"] = float(centre[places[0]])
-        signals["best rank"] = 1.0 / (1.0 + float(rank_of[places].min()))
+        signals["file centre"] = centre[places[0]]
+        signals["best rank"] = 1.0 / (1.0 + min(ranks[place] for place in places))
         signals["mentions"] = min(1.0, math.log1p(mentions(paths.facts(path).stem)) / 8.0)
-        for arm, name in (("words", "file words"), ("meaning", "file meaning"), ("name words", "file names")):
-            column = np.sort(matrix[places, _INDEX[arm]])[::-1]
-            signals[name] = float(column[:8].sum())
-        for name, value in signals.items():
-            per_file[number, FILE_SIGNALS.index(name)] = value
-    for name in ("file words", "file meaning", "file names"):
+        for arm, (_, name) in zip(arms, _SUMMED, strict=True):
+            values = [arm[place] for place in places]
+            if len(values) > SUMMED:
+                values = sorted(values, reverse=True)[:SUMMED]
+            signals[name] = sum(values)
+        rows.append([signals.get(name, 0.0) for name in FILE_SIGNALS])
+    per_file = np.array(rows, np.float32)
+    for _, name in _SUMMED:
         column = per_file[:, FILE_SIGNALS.index(name)]
         column /= max(float(column.max()), 1e-9)
     matrix[:, len(CHUNK_SIGNALS) :] = per_file[file_of]
@@ -209,32 +211,32 @@ def add_deep(matrix: Matrix, file_of: npt.NDArray[np.int64], cosines: Sequence[f
 def _file_signals(
     question: Question,
     path: str,
-    own: Sequence[Candidate],
+    first: Candidate,
     symbol_words: Sequence[tuple[str, ...]],
     asked: Asked,
     sides: frozenset[tuple[int, int]],
 ) -> dict[str, float]:
     facts = paths.facts(path)
-    every = {word for some in symbol_words for word in some}
-    named = sum(1 for some in symbol_words if any(stem in some for stem in question.stems))
+    symbols = [met for some in symbol_words if (met := asked.met(some))]
+    named = sum(1 for met in symbols if max(met.values()) == 1.0)
     signals = {
         "stem": asked.share(facts.stem_words),
         "stem precise": asked.precision(facts.stem_words),
         "folder": asked.share(facts.folder_words),
-        "file symbols": asked.share(every),
-        "symbol density": min(1.0, named / max(1, own[0].file_chunks)),
-        "named or defined": asked.share(every.union(facts.stem_words, facts.parent_words)),
+        "file symbols": asked.share_of_all(symbols),
+        "symbol density": min(1.0, named / max(1, first.file_chunks)),
+        "named or defined": asked.share_of_all([*symbols, asked.met(facts.stem_words), asked.met(facts.parent_words)]),
         "foreign": float(is_foreign(question, facts)),
         "named after": max((is_named_after(facts, name) for name in question.names), default=0.0),
-        "size": min(1.0, math.log1p(own[0].file_chunks) / 5.0),
+        "size": min(1.0, math.log1p(first.file_chunks) / 5.0),
         "depth": min(1.0, facts.depth / 8.0),
         "other platform": float(is_other_platform(question, facts)),
         "core": float(facts.is_core),
         "opposite": float(opposites.opposes(sides, (*facts.stem_words, *facts.folder_words))),
-        "whole file": float(own[0].file_chunks == 1),
+        "whole file": float(first.file_chunks == 1),
     }
     for role in _ROLES:
-        is_marked = role in facts.roles or (role == "test" and own[0].is_test)
+        is_marked = role in facts.roles or (role == "test" and first.is_test)
         signals[role] = float(is_marked and _WISH_OF_ROLE[role] not in question.wishes)
     return signals
 

@@ -141,9 +141,12 @@ def test_searching_goes_on_while_commits_happen(index: KeywordIndex) -> None:
     assert all(answer[0] == 2 for answer in answers)
 
 
-def test_holders_tells_which_of_some_chunks_hold_a_stem(index: KeywordIndex) -> None:
-    assert index.holders("server", [1, 2, 3]) == {2}
-    assert index.holders("server", [1, 3]) == set()
+def test_held_tells_how_many_stems_each_of_some_chunks_holds(index: KeywordIndex) -> None:
+    assert index.held(["server"], [1, 2, 3]) == {2: 1}
+    assert index.held(["server"], [1, 3]) == {}
+    assert index.held(["server", "server"], [2]) == {2: 2}
+    assert index.held(["server", "nowhere"], [1, 2]) == {2: 1}
+    assert index.held([], [1]) == index.held(["server"], []) == {}
 
 
 @pytest.mark.parametrize("part", [".term", ".idx", ".fast", ".fieldnorm", ".store", "meta.json"])
