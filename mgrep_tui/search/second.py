@@ -15,10 +15,12 @@ from __future__ import annotations
 import logging
 import marshal
 import os
+import select
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -39,7 +41,7 @@ BUFFER_BYTES = 1 << 18
 LEAST_BUFFER_BYTES = (TASKS_AHEAD + 1) * MAX_TASK_BYTES
 ANSWER_S = 3.0
 """A share takes some milliseconds; a process that needs longer than this hangs on a file, and is not asked again."""
-POLL_S = 0.02
+POLL_MS = 20
 STOP_S = 0.1
 
 Order = tuple[bytes, str, dict[str, Any], int, int, bool]
@@ -154,6 +156,9 @@ class Lease:
         self._search = search
         self._given: dict[int, Given] = {}
         self._next = 0
+        # One for all questions: `Connection.poll` makes a new one each time, which costs as much as reading two files.
+        self._poll = select.poll()
+        self._poll.register(pipe.fileno(), select.POLLIN)
 
     def close(self) -> None:
         self._owner.give_back(self.is_broken)
@@ -193,7 +198,7 @@ class Lease:
     def answers(self) -> Iterator[tuple[Given, dict[int, Ranked] | None, list[int]]]:
         """The answers that are there: the candidates, and what `Looker.look` says of them; None when it could not."""
         try:
-            while self._owner.unanswered and not self.is_broken and self._pipe.poll(0):
+            while self._owner.unanswered and not self.is_broken and self._poll.poll(0):
                 search, ticket, found, closely = marshal.loads(self._pipe.recv_bytes())
                 self._owner.unanswered -= 1
                 if search == self._search:
@@ -206,15 +211,11 @@ class Lease:
 
     def wait(self, cancel: CancelToken) -> None:
         """Sleep until there is an answer, or the search is cancelled. A process that says nothing for very long is given up."""
-        left_s = ANSWER_S
-        try:
-            while not cancel.is_cancelled and not self._pipe.poll(POLL_S):
-                left_s -= POLL_S
-                if left_s <= 0:
-                    self.is_broken = True
-                    return
-        except OSError:
-            self.is_broken = True
+        end = time.monotonic() + ANSWER_S
+        while not cancel.is_cancelled and not self._poll.poll(POLL_MS):
+            if time.monotonic() > end:
+                self.is_broken = True
+                return
 
 
 def main() -> None:

@@ -76,9 +76,8 @@ def look_into(task: Task, candidates: Iterable[Candidate], cancel: CancelToken, 
         looker = stack.enter_context(
             Looker(task.root, task.matcher, task.max_file_bytes, most_lines=task.most_lines, is_ranked=task.is_ranked)
         )
-        lease = _lease(task, count)
-        if lease is not None:
-            stack.callback(lease.close)
+        lease: Lease | None = None
+        is_asked = False
         left = count
         while not cancel.is_cancelled:
             part = list(itertools.islice(source, min(size, _share(left)) if lease is not None else size))
@@ -89,6 +88,11 @@ def look_into(task: Task, candidates: Iterable[Candidate], cancel: CancelToken, 
                 return
             if not task.matcher.is_serial:
                 size = min(MOST_FILES, 3 * size)
+            if not is_asked:
+                is_asked = True  # not before the first answer is out
+                lease = _lease(task, count)
+                if lease is not None:
+                    stack.callback(lease.close)
             if lease is None:
                 continue
             if not part:
