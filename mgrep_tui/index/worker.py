@@ -28,6 +28,7 @@ from mgrep_tui.index.coverage import Coverage
 from mgrep_tui.index.health import Board
 from mgrep_tui.index.lock import Access, WriterLock
 from mgrep_tui.index.manifest import Manifest
+from mgrep_tui.index.own_folders import leave_out
 from mgrep_tui.index.reader import Reading
 from mgrep_tui.index.results import CheckResult, SemanticView
 from mgrep_tui.index.status import Teller
@@ -152,6 +153,7 @@ class IndexWorker:
             except ModelError as error:
                 self._board.fail(str(error))
         access = self._lock.acquire()
+        leave_out(self.root.path, self._folders)
         if access is Access.WRITER:
             self._write(manifest, parts)
         elif access is Access.READER:
@@ -368,22 +370,17 @@ class IndexWorker:
                 self._changed_state.wait(LOOK_S)
 
     def pause(self) -> None:
-        def act() -> None:
-            self._is_paused = True
-            if isinstance(self._side, Writing) and self._side.meaning is not None:
-                self._side.meaning.pause()
-            self._moved()
-
-        self._loop.post(act)
+        self._loop.post(lambda: self._set_paused(True))
 
     def resume(self) -> None:
-        def act() -> None:
-            self._is_paused = False
-            if isinstance(self._side, Writing) and self._side.meaning is not None:
-                self._side.meaning.resume()
-            self._moved()
+        self._loop.post(lambda: self._set_paused(False))
 
-        self._loop.post(act)
+    def _set_paused(self, is_paused: bool) -> None:
+        self._is_paused = is_paused
+        meaning = self._side.meaning if isinstance(self._side, Writing) else None
+        if meaning is not None:
+            (meaning.pause if is_paused else meaning.resume)()
+        self._moved()
 
     def rebuild(self, part: str) -> None:
         def act() -> None:

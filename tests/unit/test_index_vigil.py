@@ -308,6 +308,21 @@ def test_a_folder_with_two_names_is_not_trusted(world: World, monkeypatch: pytes
     book.close()
 
 
+def test_our_own_folders_inside_the_root_do_not_wake_us(world: World) -> None:
+    """An index below the root was indexed, which wrote to the index, which was indexed: for ever."""
+    world.home = world.tree.path / "home"
+    worker = world.complete(semantic=True, watch=True)
+    wait_until(lambda: watch_of(worker).is_current(CancelToken()), "a baseline")
+    assert sorted(worker._coverage.known()) == [b"src/a.py", b"src/b.py"]
+    count, generation = Listings(worker), worker.health().generation
+    (world.home / "log").mkdir(exist_ok=True)
+    for _ in range(5):
+        (world.folders.log / "mgrep-tui.log").write_text("a line\n")
+        (world.folder / "catalog.sqlite3-wal").touch()
+        assert watch_of(worker).is_current(CancelToken())
+    assert count() == 0 and worker.health().generation == generation
+
+
 def test_stopping_ends_the_thread_and_its_queue(world: World) -> None:
     worker = ready(world)
     watch = watch_of(worker)
