@@ -223,7 +223,8 @@ class Flow:
             self._host.results_old()
 
     def _slow(self, epoch: int) -> None:
-        if epoch == self._epoch and self._search is not None and not self._is_quiet:
+        """Of a quiet search only that its hits are still being put in order, since what is told of them is of the one before."""
+        if epoch == self._epoch and self._search is not None and (not self._is_quiet or self._has_first):
             self.is_slow = True
             self._host.state_changed()
 
@@ -272,6 +273,8 @@ class Flow:
 
     def _show(self, results: Results) -> None:
         self._has_first = True
+        if self._search is not None and time.monotonic() - self._started > SAY_AFTER_S:
+            self.is_slow = True
         self._behind = None
         self._is_refined = False
         self.results = results

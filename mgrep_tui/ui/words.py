@@ -203,6 +203,8 @@ def no_hits(outcome: Outcome, health: Health, mode: Mode) -> list[Line]:
             [("Nothing yet", "strong"), (_so_far(health), "text")],
             [("The answer grows by itself.", "muted")],
         ]
+    if unsearched := _nothing_to_search(health):
+        return unsearched
     first: Line = [("No matches", "strong")]
     if files:
         first.append((f" in {count(files, 'file')}{checked}.", "text"))
@@ -217,6 +219,21 @@ def no_hits(outcome: Outcome, health: Health, mode: Mode) -> list[Line]:
         )
     lines.extend([(said(note), "muted")] for note in outcome.notes)
     return lines
+
+
+def _nothing_to_search(health: Health) -> list[Line]:
+    """That there is no file which could hold a match, where that is so."""
+    if health.state in (IndexState.OPENING, IndexState.INDEXING, IndexState.BROKEN):
+        return []
+    skipped = sum(number for _, number in health.skipped)
+    if health.files_total and skipped < health.files_total:
+        return []
+    if not skipped:
+        first: Line = [("There is no file to search here.", "strong")]
+    else:
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in health.skipped)
+        first = [("Nothing here is searched", "strong"), (f": {reasons}. F8 lists them.", "text")]
+    return [first, [("Files with a leading dot and those that git ignores are left out (F3 in regex mode).", "muted")]]
 
 
 def _so_far(health: Health) -> str:

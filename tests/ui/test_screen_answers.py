@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mgrep_tui.model import IndexState, Mode, Outcome
+from mgrep_tui.model import Health, IndexState, Mode, Outcome
 from mgrep_tui.ui import growth
 from mgrep_tui.ui.results import key_of
 from tests.support.fake_explorer import READY, FakeExplorer
@@ -206,7 +206,9 @@ async def test_a_better_order_is_not_given_up_for_a_quick_one() -> None:
         assert screen.main.flow.results.hits == before[1:]
 
 
-async def test_an_answer_is_asked_for_again_when_a_whole_index_gave_only_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_is_asked_for_again_when_a_whole_index_gave_only_a_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """`so far` stood for ever beside `ready`: the last news of the index came a moment before a search could see it."""
     monkeypatch.setattr(growth, "EVERY_S", 0.01)
     monkeypatch.setattr(growth, "PAUSE_TO_SEARCH", 0)
@@ -223,3 +225,34 @@ async def test_an_answer_is_asked_for_again_when_a_whole_index_gave_only_a_part(
         await screen.until(lambda: len(explorer.searched) >= before + growth.CHANCES)
         await screen.settle()
         assert len(explorer.searched) == before + growth.CHANCES
+
+
+async def test_what_is_told_of_an_answer_is_not_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`100 hits so far · meaning for 0 %` stood beside a whole index while the transformer was being loaded."""
+    monkeypatch.setattr(growth, "EVERY_S", 0.01)
+    monkeypatch.setattr(growth, "PAUSE_TO_SEARCH", 0)
+    explorer = FakeExplorer(state=replace(READY, state=IndexState.INDEXING, keywords_ready=False), coverage=0.0)
+    explorer.outcome = lambda outcome: replace(outcome, is_partial=True)
+    async with running(explorer, text="delay") as screen:
+        assert "so far" in screen.bar("summary")
+        explorer.holds = True
+        explorer.set_health(READY)
+        await screen.until(lambda: bool(explorer.held))
+        explorer.held[-1].sink.batch(explorer.hits("delay", Mode.SEMANTIC, screen.main.flow.ask.options))
+        await screen.until(lambda: "refining" in screen.bar("summary"))
+        assert "so far" not in screen.bar("summary")
+        assert not screen.main.list.is_dimmed
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        (replace(READY, files_total=0, files_seen=0, skipped=()), "There is no file to search here."),
+        (replace(READY, files_total=3, files_seen=3, skipped=(("binary", 3),)), "Nothing here is searched: 3 binary."),
+        (READY, "No matches in 78,255 files"),
+    ],
+)
+async def test_a_tree_without_anything_to_search_says_so(state: Health, told: str) -> None:
+    """O1."""
+    async with running(FakeExplorer(state=state, files={}), text="needle", mode=Mode.REGEX) as screen:
+        assert told in screen.text()

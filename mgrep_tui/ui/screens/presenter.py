@@ -144,7 +144,7 @@ class Presenter:
         if screen.marks:
             left += [(f"✓ {len(screen.marks):,} marked", palette.mark)]
         results = screen.flow.results
-        if screen.flow.is_refining and (screen.flow.is_slow or screen.flow.outcome is None):
+        if screen.flow.is_refining and screen.flow.is_slow:
             right = words.refining(len(results), self._health, is_short=is_short)
         elif screen.flow.is_slow:
             right = words.searching(screen.flow.progress)
