@@ -39,7 +39,7 @@ _CLOSERS = frozenset({"}", ")", "]", "end", "dedent", "fi", "done", "esac"})
 _MAX_LEVELS = 4
 _MAX_HEAD_LINES = 60
 
-# Lines that go on with a block although they stand at its edge: closers, branches, access labels, preprocessor lines.
+# Lines that go on with a block although they stand at its edge: closers, branches, labels, preprocessor lines.
 _GOES_ON = re.compile(
     rb"[)}\]{>]|(?:end|else|elif|elsif|elseif|except|finally|catch|rescue|ensure|fi|done|esac|when|then|do|begin|in|and|where|with)\b"
     rb"|(?:public|private|protected|case\b[^:]*)\s*:(?!:)|\w+:\s*$|#\s*(?:el|endif)|[*/]?\*/"
@@ -63,6 +63,8 @@ _ENDS = re.compile(rb"^[ \t]*end\b", re.MULTILINE)
 
 # Lines of `#if` and its like are blanked: what they leave out on one side is code as well.
 _PREPROCESSED = frozenset({"c", "cpp", "csharp"})
+
+# Languages in which half of all files hold some small error, since macros are no syntax.
 _MACROS = frozenset({"c", "cpp"})
 
 _MARKER = re.compile(rb"^(?:<{7}(?: [^\n]*)?|\|{7}(?: [^\n]*)?|={7}|>{7}(?: [^\n]*)?)$", re.MULTILINE)
@@ -109,6 +111,7 @@ def _faults(tree: Tree) -> Iterator[Node]:
 
 
 def _swallows(lines: list[bytes], item: Definition) -> bool:
+    """Whether something begins within a function, behind a blank line, at the function's own edge or left of it."""
     edge = _indent(lines[item.first_row])
     is_behind_blank = False
     for line in lines[item.first_row + 1 : item.last_row + 1]:
@@ -324,6 +327,7 @@ class _Reading:
         return text.count(b"{") - text.count(b"}")
 
     def note(self, matches: Matches) -> None:
+        """Keep for the outline what was found."""
         self.found.items += matches.items
         self.found.imports += matches.imports
         self.found.leads.update(matches.leads)
@@ -339,6 +343,7 @@ class _Reading:
             self.open += modules[-balance:]
 
     def reach(self, item: Definition, last: int) -> None:
+        """Let a definition end with a row."""
         item.last_row, item.end_byte = last, self.starts[last + 1] - 1
 
     def matches(self) -> Matches:
