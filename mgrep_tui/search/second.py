@@ -20,14 +20,12 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from mgrep_tui.corpus.root import open_root
-from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.ngram.snapshot import Candidate
 from mgrep_tui.search.looking import Looker, Ranked
 from mgrep_tui.search.matcher import compile_pattern
@@ -39,9 +37,8 @@ MAX_TASK_BYTES = 30_000
 """Tasks that wait always fit into the socket, so that sending never blocks while the other side does the same."""
 BUFFER_BYTES = 1 << 18
 LEAST_BUFFER_BYTES = (TASKS_AHEAD + 1) * MAX_TASK_BYTES
-ANSWER_S = 3.0
-"""A share takes some milliseconds; a process that needs longer than this hangs on a file, and is not asked again."""
-POLL_MS = 20
+PATIENCE_MS = 4
+"""A share takes a millisecond or two. Who has nothing else to do waits so long, then does it too: the machine is busy, or a file hangs."""
 STOP_S = 0.1
 
 Order = tuple[bytes, str, dict[str, Any], int, int, bool]
@@ -63,7 +60,9 @@ class SecondProcess:
         """Have it from now on; it takes its time in the background. To every call belongs a `stop`."""
         with self._lock:
             self._users += 1
-            if self._process is None and sys.platform != "win32" and (os.cpu_count() or 1) > 1:
+            is_running = self._process is not None and self._process.poll() is None
+            if not is_running and sys.platform != "win32" and (os.cpu_count() or 1) > 1:
+                self._drop_pipe()
                 self._pipe = self._started()
 
     def stop(self) -> None:
@@ -127,14 +126,14 @@ class SecondProcess:
                 pass
             if lease.has_room and lease.send((self._search, order)):
                 return lease
-            self.give_back(lease.is_broken)
+            lease.close()
             return None
         self._lock.release()
         return None
 
-    def give_back(self, is_broken: bool) -> None:
+    def give_back(self, pipe: Connection, is_broken: bool) -> None:
         """A lease has ended."""
-        if is_broken:
+        if is_broken and pipe is self._pipe:
             log.warning("the second process of regex mode ended")
             self._drop_pipe()
         self._lock.release()
@@ -161,7 +160,7 @@ class Lease:
         self._poll.register(pipe.fileno(), select.POLLIN)
 
     def close(self) -> None:
-        self._owner.give_back(self.is_broken)
+        self._owner.give_back(self._pipe, self.is_broken)
 
     @property
     def has_room(self) -> bool:
@@ -201,7 +200,7 @@ class Lease:
             while self._owner.unanswered and not self.is_broken and self._poll.poll(0):
                 search, ticket, found, closely = marshal.loads(self._pipe.recv_bytes())
                 self._owner.unanswered -= 1
-                if search == self._search:
+                if search == self._search and ticket in self._given:
                     yield self._given.pop(ticket), found, closely
         except (OSError, EOFError, ValueError):
             self.is_broken = True
@@ -209,13 +208,13 @@ class Lease:
             while self._given:
                 yield self._given.popitem()[1], None, []
 
-    def wait(self, cancel: CancelToken) -> None:
-        """Sleep until there is an answer, or the search is cancelled. A process that says nothing for very long is given up."""
-        end = time.monotonic() + ANSWER_S
-        while not cancel.is_cancelled and not self._poll.poll(POLL_MS):
-            if time.monotonic() > end:
-                self.is_broken = True
-                return
+    def wait(self) -> bool:
+        """Sleep a little; whether there is an answer."""
+        return bool(self._poll.poll(PATIENCE_MS))
+
+    def take_back(self) -> Given:
+        """What was given last and is not answered yet. An answer that comes all the same is dropped."""
+        return self._given.popitem()[1]
 
 
 def main() -> None:

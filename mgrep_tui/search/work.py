@@ -95,8 +95,8 @@ def look_into(task: Task, candidates: Iterable[Candidate], cancel: CancelToken, 
                     stack.callback(lease.close)
             if lease is None:
                 continue
-            if not part:
-                lease.wait(cancel)
+            if not part and not lease.wait():
+                yield from _look(task, looker, lease.take_back(), cancel)
             for given, found, closely in lease.answers():
                 if found is None:
                     yield from _look(task, looker, given, cancel)

@@ -101,11 +101,9 @@ def test_a_search_goes_on_when_it_dies_or_hangs(
     tmp_path: Path,
     running: None,
     shares: list[int],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     root = tree_of(tmp_path)
     snapshot = snapshot_of(root, tmp_path / "index", "indexed")
-    monkeypatch.setattr(second, "ANSWER_S", 0.2)
     assert SECOND.pid is not None
     for number in signals:
         os.kill(SECOND.pid, number)
