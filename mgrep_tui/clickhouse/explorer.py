@@ -6,32 +6,22 @@ one, every repository's searched commit is looked at, and paths begin with the r
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import hashlib
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from mgrep_tui.clickhouse import schema
 from mgrep_tui.clickhouse.address import Address
-from mgrep_tui.clickhouse.connection import Connection, connect
 from mgrep_tui.clickhouse.errors import EngineError
-from mgrep_tui.clickhouse.heads import Heads, Published, heads_of, published
-from mgrep_tui.clickhouse.here import HereChunks
-from mgrep_tui.clickhouse.lines import LineSearch
-from mgrep_tui.clickhouse.meaning import MeaningSearch
+from mgrep_tui.clickhouse.heads import Published
 from mgrep_tui.clickhouse.names import completions, nearest_name
-from mgrep_tui.clickhouse.overlay import DiskWatch, Overlay, base_of
-from mgrep_tui.clickhouse.showing import Files
-from mgrep_tui.clickhouse.tree import remote_of
+from mgrep_tui.clickhouse.opened import Opened
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.editor.presets import Place as EditorPlace
-from mgrep_tui.embedding.static import load_static
-from mgrep_tui.errors import Cancelled, MgrepError, ModelError, QueryError
+from mgrep_tui.errors import Cancelled, MgrepError, QueryError
 from mgrep_tui.explorer.memory import Memory
 from mgrep_tui.explorer.opening import editor_command
 from mgrep_tui.explorer.permalink import address as forge_address
@@ -50,8 +40,6 @@ from mgrep_tui.settings.state import PastQuery
 log = logging.getLogger(__name__)
 
 OPEN_TIMEOUT_S = 60.0
-HEADS_S = 10.0
-"""How long the list of what is published is believed: somebody may push while we look."""
 COUNT_LIMIT = 999
 COUNT_S = 0.6
 
@@ -95,15 +83,8 @@ class EngineExplorer:
         self._lock = threading.Lock()
         self._searches: set[CancelToken] = set()
         self._callbacks: list[Callable[[], None]] = []
-        self._connection: Connection | None = None
-        self._lines: LineSearch | None = None
-        self._meaning: MeaningSearch | None = None
-        self._files: Files | None = None
+        self._parts: Opened | None = None
         self._failure: MgrepError | None = None
-        self._every: list[Published] = []
-        self._every_at = 0.0
-        self._base: Published | None = None
-        self._watch: DiskWatch | None = None
 
     # --- life
 
@@ -113,18 +94,14 @@ class EngineExplorer:
     def open(self) -> None:
         """Connect, in the calling thread. What is wrong is told by whatever is asked next."""
         try:
-            connection = connect(self._address, self._environ)
-            self._connection = connection
-            schema.check(connection)
-            self._lines = LineSearch(connection, self._settings)
-            try:
-                model = load_static()
-            except ModelError:
-                model = None
-            makes = HereChunks(self._settings, self._folders.config / "queries") if self._root is not None else None
-            self._meaning = MeaningSearch(connection, model, makes=makes)
-            self._files = Files(connection)
-            self._refresh()
+            self._parts = Opened(
+                self._address,
+                self._settings,
+                self._environ,
+                self._folders.config / "queries",
+                self._root,
+                self._name,
+            )
         except MgrepError as error:
             self._failure = error
         except Exception:
@@ -140,54 +117,17 @@ class EngineExplorer:
         with self._lock:
             for token in self._searches:
                 token.cancel()
-            connection, self._connection = self._connection, None
-        if self._meaning is not None:
-            self._meaning.close()
-        if connection is not None:
-            with contextlib.suppress(MgrepError):
-                connection.close()
+            parts, self._parts = self._parts, None
+        if parts is not None:
+            parts.close()
 
-    def _open_connection(self) -> Connection:
+    def _open(self) -> Opened:
         if not self._opened.wait(OPEN_TIMEOUT_S):
             raise EngineError("The engine is still being opened.", "Try again in a moment.")
-        connection = self._connection
-        if self._failure is not None or connection is None:
+        parts = self._parts
+        if self._failure is not None or parts is None:
             raise self._failure or EngineError("The engine is closed.")
-        return connection
-
-    # --- what is published
-
-    def _refresh(self) -> None:
-        connection = self._connection
-        assert connection is not None
-        every = published(connection)
-        if not every:
-            raise EngineError(
-                "Nothing has been published to this engine yet.",
-                "mgrep-tui push --engine ADDRESS publishes a repository.",
-            )
-        base = None
-        if self._root is not None:
-            base = base_of(self._root, every, remote_of(self._root), self._name)
-            if base is None:
-                raise EngineError(
-                    f"This engine has nothing of {self._root.path.name}.",
-                    "Push it first, or leave the folder out to search everything.",
-                )
-        with self._lock:
-            if base is not None and (self._base is None or base.state != self._base.state) and self._root is not None:
-                self._watch = DiskWatch(connection, self._root, base, self._settings)
-            self._every, self._base, self._every_at = every, base, time.monotonic()
-
-    def _heads(self) -> Heads:
-        self._open_connection()
-        if time.monotonic() - self._every_at > HEADS_S:
-            self._refresh()
-        return heads_of(self._every, None if self._base is None else self._base.state)
-
-    def _overlay(self, cancel: CancelToken) -> Overlay | None:
-        watch = self._watch
-        return watch.look(cancel) if watch is not None else None
+        return parts
 
     # --- health
 
@@ -196,7 +136,10 @@ class EngineExplorer:
             return Health(state=IndexState.OPENING, phase="connecting to the engine", root=self._address.label)
         if self._failure is not None:
             return Health(state=IndexState.BROKEN, root=self._address.label, last_error=str(self._failure))
-        searched = [one for one in self._every if one.is_searched] if self._base is None else [self._base]
+        parts = self._parts
+        every = parts.every if parts is not None else []
+        base = parts.base if parts is not None else None
+        searched = [one for one in every if one.is_searched] if base is None else [base]
         files, chunks = sum(one.files for one in searched), sum(one.chunks for one in searched)
         newest = max((one.at_us for one in searched), default=0) / 1e6
         return Health(
@@ -212,12 +155,12 @@ class EngineExplorer:
             keywords_ready=True,
             watcher="the engine is asked" if self._root is None else "the disk is checked when a search runs",
             checked_at=newest or None,
-            branch=self._base.branch if self._base is not None else "",
-            commit=self._base.commit if self._base is not None else "",
+            branch=base.branch if base is not None else "",
+            commit=base.commit if base is not None else "",
             text_bytes=sum(one.text_bytes for one in searched),
             metrics=(
-                ("repositories", f"{len({one.repository for one in self._every}):,}"),
-                ("commits", f"{len(self._every):,}"),
+                ("repositories", f"{len({one.repository for one in every}):,}"),
+                ("commits", f"{len(every):,}"),
             ),
         )
 
@@ -286,19 +229,18 @@ class EngineExplorer:
     ) -> Outcome:
         """Search in the calling thread. Raises `MgrepError` (a `QueryError` where the query is at fault) and `Cancelled`."""
         query = parse(text, mode, case=options.case, is_literal=options.literal, is_word=options.word)
-        heads = self._heads()
-        lines, meaning = self._lines, self._meaning
-        if lines is None or meaning is None:
-            raise EngineError("The engine is closed.")
-        overlay = self._overlay(cancel)
+        parts = self._open()
+        heads, overlay = parts.heads(), parts.overlay(cancel)
         if mode is Mode.REGEX and options.like is None:
-            return lines.search(
+            return parts.lines.search(
                 query, heads, overlay, sink, cancel, sort=options.sort, is_exhaustive=is_exhaustive, limit=limit
             )
         most = limit or self._settings.semantic.top_k
         if options.like is not None and options.like.chunk_id is not None:
-            return meaning.like(options.like.chunk_id, query, heads, sink, cancel, limit=most)
-        return meaning.search(query, heads, sink, cancel, overlay=overlay, ratio=options.ratio, tier=tier, limit=most)
+            return parts.meaning.like(options.like.chunk_id, query, heads, sink, cancel, limit=most)
+        return parts.meaning.search(
+            query, heads, sink, cancel, overlay=overlay, ratio=options.ratio, tier=tier, limit=most
+        )
 
     def chips(self, text: str, mode: Mode) -> tuple[Chip, ...]:
         try:
@@ -314,7 +256,8 @@ class EngineExplorer:
             return ()
 
     def completions(self, prefix: str) -> tuple[str, ...]:
-        return completions(prefix, self._open_connection(), self._heads())
+        parts = self._open()
+        return completions(prefix, parts.connection, parts.heads())
 
     def variants(self, text: str, mode: Mode, options: SearchOptions) -> tuple[Variant, ...]:
         return variants_of(text, mode, options, self.chips(text, mode), self._count, self._nearest)
@@ -336,30 +279,31 @@ class EngineExplorer:
         return outcome.hits, outcome.is_capped
 
     def _nearest(self, word: str) -> str:
-        near = nearest_name(word, self._open_connection())
+        near = nearest_name(word, self._open().connection)
         found = difflib.get_close_matches(word, near, 1, 0.75)
         return found[0] if found and word not in near else ""
 
     def recent_changes(self) -> Sequence[bytes]:
-        overlay = self._overlay(CancelToken())
+        overlay = self._open().overlay(self._closed)
         return overlay.changed[:20] if overlay is not None else ()
 
     def flags_of(self, path: bytes) -> tuple[str, ...]:
-        watch = self._watch
+        parts = self._parts
         facts = facts_of_path(path)
-        state = "changed" if watch is not None and watch.is_changed(path) else ""
+        state = "changed" if parts is not None and parts.is_changed(path) else ""
         special = (("test", facts.is_test), ("generated", facts.is_generated), ("vendored", facts.is_vendored))
         return tuple(name for name in (state, *(name for name, holds in special if holds)) if name)
 
     def repository_of(self, path: bytes) -> str:
-        heads = heads_of(self._every, None if self._base is None else self._base.state)
-        found = None if heads.is_single else heads.place_of(path)
+        parts = self._parts
+        heads = parts.known_heads() if parts is not None else None
+        found = None if heads is None or heads.is_single else heads.place_of(path)
         return found[0].repository if found is not None else ""
 
     # --- one file, one hit
 
     def _place(self, path: bytes) -> tuple[Published, bytes]:
-        found = self._heads().place_of(path)
+        found = self._open().known_heads().place_of(path)
         if found is None:
             raise MgrepError("No published repository has that file.")
         return found
@@ -376,18 +320,17 @@ class EngineExplorer:
                     return plain
                 return rich_preview(self._root, plain, line, self._symbols_of(path))
             one, inner = self._place(path)
-            assert self._files is not None
-            return self._files.preview(one, inner, path, line, column, height, width, is_coloured=is_coloured)
+            return self._open().files.preview(one, inner, path, line, column, height, width, is_coloured=is_coloured)
         except MgrepError as error:
             return Preview(path, notice=str(error))
 
     def _symbols_of(self, path: bytes) -> tuple[Symbol, ...]:
-        watch = self._watch
-        if self._files is None or (watch is not None and watch.is_changed(path)):
-            return ()
         try:
+            parts = self._open()
+            if parts.is_changed(path):
+                return ()
             one, inner = self._place(path)
-            return self._files.symbols_of(one.state, inner)
+            return parts.files.symbols_of(one.state, inner)
         except MgrepError:
             return ()
 
@@ -401,9 +344,7 @@ class EngineExplorer:
         if self._root is not None and self._is_local(path):
             return Path(os.fsdecode(self._root.absolute(path)))
         one, inner = self._place(path)
-        self._open_connection()
-        assert self._files is not None
-        return self._files.copy_of(one, inner, self._copies)
+        return self._open().files.copy_of(one, inner, self._copies)
 
     def permalink(self, hit: Hit) -> str:
         one, inner = self._place(hit.path)
@@ -415,9 +356,7 @@ class EngineExplorer:
         if self._root is not None and self._is_local(hit.path):
             return lines_of(self._root, hit.path, hit.first_line, hit.last_line)
         one, inner = self._place(hit.path)
-        self._open_connection()
-        assert self._files is not None
-        return self._files.snippet(one.state, inner, hit.first_line, hit.last_line)
+        return self._open().files.snippet(one.state, inner, hit.first_line, hit.last_line)
 
     def absolute(self, path: bytes) -> str:
         if self._root is not None:

@@ -6,8 +6,6 @@ killed goes on where it stood: its last batch is removed and written again, noth
 
 from __future__ import annotations
 
-import hashlib
-import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,17 +14,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from mgrep_tui.clickhouse import schema
+from mgrep_tui.clickhouse.announcing import introduce, is_published, maker_of, static_model, text_of, vectors_of
 from mgrep_tui.clickhouse.connection import WORK, Connection, rows
 from mgrep_tui.clickhouse.errors import EngineError
-from mgrep_tui.clickhouse.keys import document_of, model_name, next_document, state_of
+from mgrep_tui.clickhouse.keys import document_of, next_document, state_of
 from mgrep_tui.clickhouse.leftovers import remove_leftovers
 from mgrep_tui.clickhouse.making import Made, Making, facts_of, flags_of
 from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
 from mgrep_tui.clickhouse.tree import Publication, TreeFile, commit_of_contents, publication_of, read_files
 from mgrep_tui.corpus.root import Root
-from mgrep_tui.embedding.static import load_static
-from mgrep_tui.errors import ModelError
-from mgrep_tui.index.writer import versions_of
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.settings.config import Settings
@@ -78,10 +74,10 @@ def push(
     """Publish the commit of a root. Raises `MgrepError` and `Cancelled`; whatever happens, what was published before stays."""
     schema.prepare(connection)
     publication = publication_of(root, settings, cancel, name=name)
-    if publication.commit and _is_published(connection, publication):
+    if publication.commit and is_published(connection, publication):
         return _known(connection, publication, publication.commit)
-    model, dimension = _model()
-    vectors = _vectors_of(connection, model, dimension) if model else ""
+    model, dimension = static_model()
+    vectors = vectors_of(connection, model, dimension) if model else ""
     remove_leftovers(connection)
     run = _Push(connection, publication, settings, cancel, queries, report, model, vectors, dimension)
     return run.publish()
@@ -133,7 +129,7 @@ class _Push:
                 )
         self._flush()
         commit = publication.commit or commit_of_contents({path: row[0] for path, row in self._rows.items()})
-        if not publication.commit and _is_published(self._connection, replace(publication, commit=commit)):
+        if not publication.commit and is_published(self._connection, replace(publication, commit=commit)):
             return _known(self._connection, publication, commit)
         chunks = self._announce(commit)
         return Pushed(
@@ -260,20 +256,20 @@ class _Push:
             f"{connection.database}.commits",
             pa.table(
                 {
-                    "repository": _text(publication.repository),
-                    "branch": _text(publication.branch),
-                    "commit": _text(commit),
+                    "repository": text_of(publication.repository),
+                    "branch": text_of(publication.branch),
+                    "commit": text_of(commit),
                     "state": pa.array([state], pa.uint64()),
                     "committed_s": pa.array([publication.committed_s], pa.uint64()),
                     "at": pa.array([now], pa.uint64()),
                     "files": pa.array([len(paths)], pa.uint32()),
                     "chunks": pa.array([chunks], pa.uint64()),
                     "text_bytes": pa.array([text_bytes], pa.uint64()),
-                    "model": _text(self._model),
+                    "model": text_of(self._model),
                 }
             ),
         )
-        _introduce(connection, publication)
+        introduce(connection, publication)
         connection.run(
             f"DELETE FROM {schema.delete_target('batches', connection)} WHERE push = {{push:UInt64}}",
             {"push": self._number},
@@ -295,62 +291,6 @@ class _Push:
             raise EngineError("Something was removed from the engine while this was published.", "Push once more.")
 
 
-def maker_of(settings: Settings, queries: Path | None) -> str:
-    """A name for all that the chunks of a file depend on beside the file."""
-    what = versions_of(settings.chunking, queries if queries is not None else Path(os.devnull))
-    return hashlib.blake2b(what.encode(), digest_size=8).hexdigest()
-
-
-def _text(value: str) -> pa.Array:
-    return pa.array([value.encode("utf-8", "surrogateescape")], pa.binary())
-
-
-def _introduce(connection: Connection, publication: Publication) -> None:
-    """The branch that is published first is the one that is searched, until somebody says otherwise."""
-    known = rows(
-        connection.batches(
-            f"SELECT branch FROM {connection.database}.repositories FINAL WHERE repository = unhex({{name:String}})",
-            {"name": publication.repository.encode("utf-8", "surrogateescape").hex()},
-        )
-    )
-    if known:
-        return
-    connection.insert(
-        f"{connection.database}.repositories",
-        pa.table(
-            {
-                "repository": _text(publication.repository),
-                "branch": _text(publication.branch),
-                "remote": _text(_without_credentials(publication.remote)),
-                "at": pa.array([schema.now_us()], pa.uint64()),
-            }
-        ),
-    )
-
-
-def _without_credentials(remote: str) -> str:
-    """A remote's address as everybody may read it."""
-    scheme, separator, rest = remote.partition("://")
-    if not separator:
-        return remote
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
-
-
-def _is_published(connection: Connection, publication: Publication) -> bool:
-    found = rows(
-        connection.batches(
-            f"SELECT count() FROM {connection.database}.commits FINAL WHERE state = {{state:UInt64}}"
-            " AND branch = unhex({branch:String})",
-            {
-                "state": state_of(publication.repository, publication.commit),
-                "branch": publication.branch.encode("utf-8", "surrogateescape").hex(),
-            },
-        )
-    )
-    return bool(found[0][0])
-
-
 def _known(connection: Connection, publication: Publication, commit: str) -> Pushed:
     """The commit is there: it becomes its branch's newest again, which it may not have been."""
     state = state_of(publication.repository, commit)
@@ -367,43 +307,6 @@ def _known(connection: Connection, publication: Publication, commit: str) -> Pus
     )
     files, chunks = found[0] if found else (0, 0)
     return Pushed(publication.repository, publication.branch, commit, files, 0, 0, 0, chunks, is_known=True)
-
-
-def _model() -> tuple[str, int]:
-    """The model whose vectors are published, and their dimension; empty when it cannot be loaded."""
-    try:
-        model = load_static()
-    except ModelError:
-        return "", 0
-    return model.model_id, model.dimension
-
-
-def _vectors_of(connection: Connection, model: str, dimension: int) -> str:
-    """The table of a model's vectors, which is made when there is none."""
-    if not 0 < dimension <= schema.DIMENSION_LIMIT:
-        raise EngineError(f"A model of {dimension} dimensions cannot be published.")
-    name = model_name(model)
-    known = rows(
-        connection.batches(
-            f"SELECT name FROM {connection.database}.models FINAL WHERE model = {{model:String}}", {"model": model}
-        )
-    )
-    if not known:
-        table = schema.vectors_table(name, dimension)
-        for statement in schema.create_statements(table, connection.database, connection.cluster):
-            connection.run(statement)
-        connection.insert(
-            f"{connection.database}.models",
-            pa.table(
-                {
-                    "model": _text(model),
-                    "name": _text(name),
-                    "dimension": pa.array([dimension], pa.uint32()),
-                    "at": pa.array([schema.now_us()], pa.uint64()),
-                }
-            ),
-        )
-    return name
 
 
 def _portions(source: Iterable[TreeFile], size: int) -> Iterator[list[TreeFile]]:

@@ -31,6 +31,7 @@ import pyarrow as pa
 
 from mgrep_tui.clickhouse import schema
 from mgrep_tui.clickhouse.address import parse_address
+from mgrep_tui.clickhouse.announcing import vectors_of
 from mgrep_tui.clickhouse.connection import WORK, connect, rows
 from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 from mgrep_tui.clickhouse.heads import heads_of, published
@@ -38,7 +39,6 @@ from mgrep_tui.clickhouse.keys import document_of, state_of
 from mgrep_tui.clickhouse.lines import LineSearch
 from mgrep_tui.clickhouse.making import Made, Making
 from mgrep_tui.clickhouse.meaning import MeaningSearch
-from mgrep_tui.clickhouse.push import _vectors_of
 from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
 from mgrep_tui.clickhouse.tree import publication_of, read_files
 from mgrep_tui.corpus.root import open_root
@@ -113,7 +113,7 @@ class _Growth:
     def __init__(self, connection: EmbeddedConnection) -> None:
         self.connection = connection
         self.model = load_static()
-        self.vectors = _vectors_of(connection, self.model.model_id, self.model.dimension)
+        self.vectors = vectors_of(connection, self.model.model_id, self.model.dimension)
         self.writer = Writer(connection, 1, self.model.model_id, self.vectors, self.model.dimension)
         self.real: list[Made] = []
         self.chunks = 0

@@ -53,7 +53,7 @@ def explorer_of(
     engine: EmbeddedConnection, folder: Path | None, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> EngineExplorer:
     """An explorer on the engine that is open already."""
-    monkeypatch.setattr("mgrep_tui.clickhouse.explorer.connect", lambda address, environ: engine)
+    monkeypatch.setattr("mgrep_tui.clickhouse.opened.connect", lambda address, environ: engine)
     monkeypatch.setattr(EmbeddedConnection, "close", lambda self: None)
     monkeypatch.setattr("mgrep_tui.clickhouse.overlay.BELIEVED_S", 0.0)
     explorer = EngineExplorer(
