@@ -23,14 +23,14 @@ from mgrep_tui.ui.flow import Ask
 HERE = Path(__file__).resolve().parent
 SIZE = (120, 34)
 PICTURES = {
-    "screen.svg": (Mode.SEMANTIC, "how does a half-typed regular expression keep the last answer"),
-    "regex.svg": (Mode.REGEX, r"def \w+_bytes\( path:mgrep_tui/**"),
+    "screen.svg": (Mode.SEMANTIC, "how long is a pause in typing before a search starts"),
+    "regex.svg": (Mode.REGEX, r"def \w+_(line|row)s?\("),
 }
 
 
 async def picture(name: str, mode: Mode, text: str, home: Path) -> None:
     folders = user_folders({"MGREP_TUI_HOME": str(home)})
-    explorer = LocalExplorer(open_root(HERE.parent), Settings(), folders, os.environ, watch=False)
+    explorer = LocalExplorer(open_root(HERE.parent / "mgrep_tui"), Settings(), folders, os.environ)
     app = MgrepApp(explorer, Ask(text, mode, SearchOptions()), session=None)
     async with app.run_test(size=SIZE) as pilot:
         await asyncio.to_thread(explorer.wait, CancelToken(), needs_vectors=True)

@@ -16,6 +16,8 @@ from mgrep_tui.ui.theme import Palette
 
 CHANGE_BARS = {"added": "┃", "changed": "┃", "removed": "▁"}
 CHUNK_BAR = "▌"
+# Shorter words of a question are lit only where the search found them: `is` and `an` stand inside half of all words.
+LIT_FROM = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def lit_by(hit: Hit, hits: Sequence[Hit], words: tuple[str, ...]) -> Lit:
     chunk = (
         range(hit.first_line, hit.last_line + 1) if hit.last_line > hit.first_line else range(hit.line, hit.line + 1)
     )
-    return Lit(hit.line, chunk, spans, tuple(word.lower() for word in words if len(word) > 1))
+    return Lit(hit.line, chunk, spans, tuple(word.lower() for word in words if len(word) >= LIT_FROM))
 
 
 def number_width(preview: Preview) -> int:
