@@ -12,6 +12,7 @@ Where the system has no such sockets, there is no second process.
 
 from __future__ import annotations
 
+import gc
 import logging
 import marshal
 import os
@@ -40,6 +41,8 @@ LEAST_BUFFER_BYTES = (TASKS_AHEAD + 1) * MAX_TASK_BYTES
 PATIENCE_MS = 4
 """A share takes a millisecond or two. Who has nothing else to do waits so long, then does it too: the machine is busy, or a file hangs."""
 STOP_S = 0.1
+RARELY = 200_000
+"""New values before cycles are looked for: rows have none, and the usual 700 cost a twentieth of the time."""
 
 Order = tuple[bytes, str, dict[str, Any], int, int, bool]
 """What is looked for: root, pattern, the arguments of `compile_pattern`, and those of `Looker`."""
@@ -219,6 +222,7 @@ class Lease:
 
 def main() -> None:
     """The second process: answer until the other end is closed."""
+    gc.set_threshold(RARELY)
     pipe = Connection(int(sys.argv[2]))
     looker: Looker | None = None
     try:
