@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mgrep_tui.clickhouse.address import Address, FolderAddress, credentials
 from mgrep_tui.clickhouse.errors import MISSING_HINT, EngineError
 from mgrep_tui.clickhouse.values import Parameters
-from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def connect(address: Address, environ: Mapping[str, str] | None = None) -> Conne
 
         return ServerConnection(address, credentials(os.environ if environ is None else environ))
     except ImportError as error:
-        raise EngineError("What is needed to talk to a shared engine is not installed.", MISSING_HINT) from error
+        raise _missing() from error
 
 
 def rows(batches: Iterator[pa.RecordBatch]) -> list[tuple[Any, ...]]:
@@ -108,8 +107,12 @@ def rows(batches: Iterator[pa.RecordBatch]) -> list[tuple[Any, ...]]:
 
 
 def check_installed() -> None:
-    """Raise `MgrepError` when the extra is missing, before anything else is begun."""
-    import importlib.util
+    """Raise `EngineError` when the extra is missing, before anything that needs it is imported."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise _missing() from error
 
-    if importlib.util.find_spec("pyarrow") is None:
-        raise MgrepError("What is needed to talk to a shared engine is not installed.", MISSING_HINT)
+
+def _missing() -> EngineError:
+    return EngineError("What is needed to talk to a shared engine is not installed.", MISSING_HINT)

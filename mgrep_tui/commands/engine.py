@@ -34,8 +34,9 @@ DONE = 0
 def push(arguments: argparse.Namespace) -> int:
     """Publish the commit of each root; with `--keep` forget the older ones, with `--remove` a repository."""
     from mgrep_tui.clickhouse.address import parse_address
-    from mgrep_tui.clickhouse.connection import connect
+    from mgrep_tui.clickhouse.connection import check_installed, connect
 
+    check_installed()
     if arguments.name and len(arguments.paths) > 1:
         raise MgrepError("--name is the name of one repository.", "Push them one by one.")
     context = prepare(arguments, prefers_git_root=True)
@@ -106,7 +107,9 @@ def _push_one(
 def status(arguments: argparse.Namespace) -> int:
     """Say what an engine holds."""
     from mgrep_tui.clickhouse.address import parse_address
-    from mgrep_tui.clickhouse.connection import connect
+    from mgrep_tui.clickhouse.connection import check_installed, connect
+
+    check_installed()
     from mgrep_tui.clickhouse.standing import standing
 
     connection = connect(parse_address(arguments.engine), os.environ)
