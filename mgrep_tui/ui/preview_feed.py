@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Explorer, Preview
 from mgrep_tui.ui.background import Newest
+from mgrep_tui.ui.flow import Stoppable
 from mgrep_tui.ui.widgets.code_lines import Lit
 
 # The window is so many screens high, so that scrolling has something to show at once.
@@ -27,10 +27,6 @@ class Wish:
     column: int
     lit: Lit
     jumps: bool
-
-
-class Stoppable(Protocol):
-    def stop(self) -> None: ...
 
 
 class PreviewFeed:

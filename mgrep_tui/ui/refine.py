@@ -101,8 +101,3 @@ def half_typed_filter(text: str, cursor: int) -> tuple[int, int] | None:
         if found.start() < cursor <= found.end() and _COMPLETED.match(found.group()):
             return found.start(), found.end()
     return None
-
-
-def narrowest(chips: tuple[Chip, ...]) -> Chip | None:
-    """The filter that was added last."""
-    return chips[-1] if chips else None

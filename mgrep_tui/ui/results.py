@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
@@ -228,7 +228,3 @@ class Results:
                     return number
                 same_line = number if same_line is None else same_line
         return same_line
-
-    def ordered(self, numbers: Iterable[int]) -> list[int]:
-        """These hits in order of display."""
-        return sorted(numbers, key=self._place_of.__getitem__)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mgrep_tui.model import Hit, Symbol
+from mgrep_tui.model import Symbol
 from mgrep_tui.ui import layout, panels
 from mgrep_tui.ui.flow import Ask
 from mgrep_tui.ui.pick import Pick, picked
@@ -193,11 +193,6 @@ class Viewing:
             self._screen.tell("There is no shell to go back to.")
         else:
             self._screen.app.action_suspend_process()
-
-
-def open_place(screen: MainScreen, path: bytes, line: int) -> None:
-    """Open a line of a file that need not be a hit."""
-    screen.open([Hit(path, line, 0, "")])
 
 
 def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
