@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from textual import events
+from textual.widget import Widget
+
 from mgrep_tui.model import Hit, Mode, Span
 from tests.support.fake_explorer import FakeExplorer
 from tests.support.screen import MEDIUM, NARROW, Screen, running
@@ -108,3 +111,25 @@ async def test_the_preview_scrolls_sideways_and_comes_back_with_the_next_hit() -
         assert pane.left == 0
         await screen.press("f6", "f6", "shift+right", "z", "shift+right")
         assert pane.left == 8, "lines that wrap have no side"
+
+
+async def test_the_wheel_scrolls_what_is_under_the_pointer_and_the_cursor_stays() -> None:
+    def wheel(widget: Widget, kind: type[events.MouseEvent]) -> None:
+        widget.post_message(kind(widget, 3, 3, 0, 0, 0, False, False, False))
+
+    explorer = FakeExplorer(files={b"a.py": "".join(f"entry {number} {'x' * 300}\n" for number in range(300))})
+    async with running(explorer, text="entry", mode=Mode.REGEX) as screen:
+        shown, pane = screen.main.list, screen.main.pane
+        for _ in range(3):
+            wheel(shown, events.MouseScrollDown)
+            wheel(pane, events.MouseScrollDown)
+            wheel(pane, events.MouseScrollRight)
+        await screen.until(lambda: shown.scroll_offset.y > 0 and pane.top == 9 and pane.left == 18)
+        assert shown.cursor == 0
+        for _ in range(9):
+            wheel(shown, events.MouseScrollUp)
+            wheel(pane, events.MouseScrollUp)
+            wheel(pane, events.MouseScrollLeft)
+        await screen.until(lambda: shown.scroll_offset.y == 0 and pane.top == 0 and pane.left == 0)
+        await screen.press("down")
+        assert shown.cursor == 1
