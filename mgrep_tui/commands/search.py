@@ -157,10 +157,12 @@ class _Asker:
             printer = Printer(arguments, self._locate)
         outcomes = self._ask(query, printer)
         printer.finish()
+        # Without an engine nothing was searched at all: no answer, and by no means "nothing there".
+        is_idle = any(not outcome.engine and outcome.is_partial for outcome in outcomes)
         for note in dict.fromkeys(note for outcome in outcomes for note in outcome.notes):
-            if not self._arguments.json and sys.stderr.isatty():
+            if is_idle or (not self._arguments.json and sys.stderr.isatty()):
                 print(f"mgrep-tui: {sanitize(note)}", file=sys.stderr)
-        return FOUND if printer.count else NONE
+        return FOUND if printer.count else ERROR if is_idle else NONE
 
     def all(self, queries: Sequence[str]) -> int:
         found = NONE

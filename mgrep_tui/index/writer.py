@@ -182,9 +182,10 @@ class Writing:
         meaning = self.meaning
         stores = meaning.stores if meaning is not None else None
         if meaning is None or stores is None:
-            return SemanticView(
-                model=meaning.model if meaning is not None else None, notice="The index is not open yet."
-            )
+            notice = "The index is not open yet."
+            if meaning is not None and meaning.has_failed:
+                notice = f"Search by meaning is off. {self._context.board.health().last_error}".strip()
+            return SemanticView(model=meaning.model if meaning is not None else None, notice=notice)
         return SemanticView(
             stores.catalog,
             stores.vectors,

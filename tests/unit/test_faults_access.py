@@ -152,6 +152,9 @@ def test_a_full_disk_is_said_and_searched_around(tmp_path: Path, small_disk: Pat
         file.write(bytes((1 << 20) - left - 8_192))
     found = run(["search", "--mode", "regex", "needle_7_7", "-w"], small_disk, tree.path)
     assert found.stdout == "m7.py:22:5:def needle_7_7(value):\n" and found.returncode == 0, found.stderr
+    meant = run(["search", "needle"], small_disk, tree.path)
+    if not meant.stdout:  # what fits in so little is found by words
+        assert (meant.returncode, "off" in meant.stderr, str(small_disk) in meant.stderr) == (2, True, True), meant
     made = run(["index", "--json"], small_disk, tree.path)
     assert "Traceback" not in made.stderr and "fault of its own" not in made.stderr
     said = made.stderr + (json.loads(made.stdout)["last_error"] if made.stdout else "")
