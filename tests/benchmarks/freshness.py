@@ -39,6 +39,7 @@ from mgrep_tui.settings.paths import Folders, user_folders
 CHECKS = 200
 SWITCHES = 4
 QUIET_S = 1.0
+SETTLED_S = 10.0  # by then every file's stat can be trusted, and pools have ended
 
 
 def tree_of_processes(pid: int) -> list[int]:
@@ -113,8 +114,8 @@ def checks(tree: Path, folders: Folders) -> dict[str, object]:
 
 def idle(tree: Path, folders: Folders, seconds: float) -> dict[str, object]:
     worker = opened(tree, folders, watch=True)
-    wait_for(lambda: not worker.snapshot().extra or not worker.snapshot().segments)
-    time.sleep(5.0)
+    wait_for(lambda: worker.health().state is IndexState.READY)
+    time.sleep(SETTLED_S)
     processor = Processor()
     before = processor()
     time.sleep(seconds)

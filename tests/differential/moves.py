@@ -64,6 +64,8 @@ class Mover:
     def file(self) -> Path:
         path = self.folder() / self.name()
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_fifo():
+            path.unlink()  # to open it for writing would wait for a reader
         return path
 
     def any_file(self) -> Path:
