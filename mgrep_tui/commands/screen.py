@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import io
 import os
 import sys
 from pathlib import Path
@@ -81,6 +82,9 @@ def _take_terminal() -> None:
     """
     if not sys.stderr.isatty():
         raise MgrepError("This is not a terminal.", "Without one, use: mgrep-tui search QUERY [PATH]")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        # Terminals take UTF-8 whatever the locale says, and the screen's lines and marks are no letters of any other encoding.
+        sys.stderr.reconfigure(encoding="utf-8")
     if not sys.stdin or not sys.stdin.isatty():
         try:
             terminal = os.open("/dev/tty", os.O_RDONLY)
