@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from rich.style import Style
@@ -75,7 +76,7 @@ def heading(
     right.append((" ", palette.muted))
     room = max(8, width - parts_width(right) - 3)
     root = said(label)[: max(4, room // 3)] + "/" if label else ""
-    rest = path.partition(b"/")[2] if label else path
+    rest = path[len(os.fsencode(label)) + 1 :] if label else path
     text = root + fit_path(display_path(rest), max(8, room - cell_width(root)))
     cut = text.rfind("/") + 1
     layers: list[Layer] = [(0, cut, palette.muted), (cut, len(text), Style(bold=not is_dimmed))]
