@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -51,16 +51,21 @@ class Pool:
 
     def without(self, chunk_id: int, source: int = 0) -> Pool:
         """The pool without one chunk of one root."""
-        keep = [
-            place
-            for place, (row, number) in enumerate(zip(self.rows, self.sources, strict=True))
-            if (row.chunk_id, number) != (chunk_id, source)
-        ]
+        return self.only(
+            [
+                place
+                for place, (row, number) in enumerate(zip(self.rows, self.sources, strict=True))
+                if (row.chunk_id, number) != (chunk_id, source)
+            ]
+        )
+
+    def only(self, places: Sequence[int]) -> Pool:
+        """The pool with the candidates at these places."""
         return replace(
             self,
-            candidates=tuple(self.candidates[place] for place in keep),
-            rows=tuple(self.rows[place] for place in keep),
-            sources=tuple(self.sources[place] for place in keep),
+            candidates=tuple(self.candidates[place] for place in places),
+            rows=tuple(self.rows[place] for place in places),
+            sources=tuple(self.sources[place] for place in places),
         )
 
 

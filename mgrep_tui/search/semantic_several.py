@@ -23,10 +23,10 @@ from mgrep_tui.retrieval import question as questions
 from mgrep_tui.retrieval.question import Question
 from mgrep_tui.retrieval.ranking import rank
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.semantic import GONE, LIKE_RATIO, Deep, SemanticEngine
+from mgrep_tui.search.semantic import GONE, LIKE_RATIO, Deep, SemanticEngine, has_words
 from mgrep_tui.search.semantic_candidates import Pool
 from mgrep_tui.search.semantic_showing import Showing
-from mgrep_tui.search.semantic_union import all_mentions, united
+from mgrep_tui.search.semantic_union import all_mentions, trimmed, united
 
 PATIENCE_S = 0.3
 LATE_S = 5.0
@@ -101,7 +101,7 @@ def search_several(
             return GONE
         question, vector = asked
         ratio, deep = LIKE_RATIO, None
-    elif not parts[0].query.plain.strip():
+    elif not has_words(parts[0].query):
         return _list(parts, sink, cancel, limit)
     else:
         question = questions.read(parts[0].query.plain)
@@ -115,7 +115,7 @@ def search_several(
         pools, numbers = asking.pools(like)
         present = [parts[number] for number in numbers]
         if pools:
-            pool = united(pools, [part.label for part in present])
+            pool = trimmed(united(pools, [part.label for part in present]), question)
             ranking = rank(
                 question, pool.candidates, pool.rarity, all_mentions([part.view for part in present]), ratio=ratio
             )
@@ -156,7 +156,7 @@ def _list(parts: Sequence[Part], sink: Sink, cancel: CancelToken, limit: int) ->
         files=sum(outcome.files for outcome in outcomes),
         is_capped=any(outcome.is_capped for outcome in outcomes),
         is_partial=bool(notes) or any(outcome.is_partial for outcome in outcomes),
-        notes=(*notes, *(note for outcome in outcomes for note in outcome.notes)),
+        notes=tuple(dict.fromkeys((*notes, *(note for outcome in outcomes for note in outcome.notes)))),
     )
 
 

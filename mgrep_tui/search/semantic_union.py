@@ -13,12 +13,17 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from mgrep_tui.index.results import SemanticView
-from mgrep_tui.retrieval.signals import Candidate
+from mgrep_tui.retrieval.question import Question
+from mgrep_tui.retrieval.signals import Candidate, defines
 from mgrep_tui.search.semantic_candidates import Pool
 
 # Behind the words of a root's name, so that a root called `tests`, `v2` or `linux` is not taken for such a folder.
 _MARK = "\ue000"
+MOST = 800
+NAMING = 100
 
 
 def united(pools: Sequence[Pool], labels: Sequence[str]) -> Pool:
@@ -57,6 +62,27 @@ def united(pools: Sequence[Pool], labels: Sequence[str]) -> Pool:
 def as_folder(label: str) -> str:
     """The name of a root as the folder that the ranking sees around its files."""
     return re.sub(r"\W+|_+", " ", label) + _MARK
+
+
+def trimmed(pool: Pool, question: Question, most: int = MOST) -> Pool:
+    """The pool without what can hardly win, when there is much: ranking takes 35 ms for a thousand candidates. Pure.
+
+    Kept are the best `most` / 2 by words and by meaning, the best `NAMING` by names alone, and whatever defines a name asked for.
+    """
+    if len(pool.candidates) <= most:
+        return pool
+    columns = (
+        ([candidate.words for candidate in pool.candidates], most // 2),
+        ([-1.0 if candidate.meaning is None else candidate.meaning for candidate in pool.candidates], most // 2),
+        ([candidate.name_words for candidate in pool.candidates], NAMING),
+    )
+    keep = {int(place) for values, count in columns for place in np.argsort(-np.array(values), kind="stable")[:count]}
+    keep |= {
+        place
+        for place, candidate in enumerate(pool.candidates)
+        if defines(question, candidate.symbol, candidate.container)
+    }
+    return pool.only(sorted(keep))
 
 
 def _scale(pool: Pool, holders: dict[str, int], documents: int) -> float:

@@ -37,7 +37,7 @@ from mgrep_tui.retrieval import question as questions
 from mgrep_tui.retrieval.ranking import Ranking, rank
 from mgrep_tui.search import semantic_union
 from mgrep_tui.search.semantic_candidates import FileCentres, Pool, gather
-from mgrep_tui.search.semantic_union import all_mentions, united
+from mgrep_tui.search.semantic_union import MOST, all_mentions, trimmed, united
 
 DEPTH = 10
 Ranked = list[tuple[str, str]]  # repository and file, best first, each file once
@@ -49,6 +49,7 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--every", type=int, default=1, help="ask every so many-th question")
+    parser.add_argument("--most", type=int, default=MOST, help="candidates that are ranked")
     parser.add_argument("--json", type=Path, default=None)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace, folder: Path) -> None:
             }
             times["alone"].append((time.process_time() - began) * 1e3 / len(names))
             began = time.process_time()
-            merged = united([pools[name] for name in names], names)
+            merged = trimmed(united([pools[name] for name in names], names), question, arguments.most)
             whole = rank(question, merged.candidates, merged.rarity, all_mentions(list(views.values())))
             times["union"].append((time.process_time() - began) * 1e3)
             plain = unscaled([pools[name] for name in names], names)

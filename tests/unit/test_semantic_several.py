@@ -164,3 +164,23 @@ def test_it_ends_when_nobody_wants_it(worlds: dict[str, World]) -> None:
     cancel.cancel()
     with pytest.raises(Cancelled):
         search(parts(worlds, "retry upload", {"site": Slow(worlds["site"].engine)}), cancel=cancel)
+
+
+def test_of_very_many_candidates_those_are_ranked_that_can_win() -> None:
+    from mgrep_tui.retrieval.question import read
+    from mgrep_tui.search.semantic_union import trimmed
+
+    row: Any = object()
+    candidates = tuple(
+        Candidate(
+            n, f"f{n}.py", "function", "the_name" if n == 77 else "f", "", 0, 1, words=n / 1000, meaning=1 - n / 1000
+        )
+        for n in range(1000)
+    )
+    whole = Pool(candidates, (row,) * 1000, 1000, {}, ({},), (0,) * 1000)
+    found = trimmed(whole, read("the_name"), most=20)
+    kept = {candidate.chunk_id for candidate in found.candidates}
+    assert {999, 0, 77} <= kept
+    assert 20 <= len(kept) <= 130
+    assert len(found.rows) == len(found.sources) == len(kept)
+    assert trimmed(whole, read("the_name"), most=1000) is whole
