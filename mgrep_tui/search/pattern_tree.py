@@ -100,7 +100,6 @@ Atom = Char | CharSet | Dot
 Node = Atom | Assertion | Sequence | Choice | Repeat
 
 EMPTY = Sequence(())
-WORD_SET = CharSet((Named("w"),))
 
 
 def walk(node: Node) -> Iterator[Node]:
