@@ -48,7 +48,7 @@ class Hinted:
         """The tree was listed."""
         known = self._context.coverage.known()
         busy = folders_of(known)
-        self._watcher.look_over(busy)
+        self._watcher.look_over()
         unknown, self._unknown = self._unknown, set()
         folders = {path.rpartition(b"/")[0] for path in unknown if path not in known} - {b""}
         until = time.monotonic() + NOISE_S

@@ -1,8 +1,7 @@
-"""Hints that something under the root has changed. The disk is the truth: whoever gets a hint looks.
+"""Hints that something under the root has changed, by watchdog, for systems other than Linux. The disk is the truth: whoever gets a hint
+looks, and the check behind every search finds what no hint told of.
 
-watchdog reports what the system tells it, which is not all: plain reads (dropped here), nothing at all of folders that could not be
-watched, nothing after an overflow but a line in its log. So each folder that is deaf and each overflow becomes `deaf`, the health panel
-says so, and the check behind every search finds what was missed.
+Plain reads are dropped here. An overflow is a line in watchdog's log; it becomes `lost`, and the health panel says so.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import logging
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from mgrep_tui.corpus.root import Root
@@ -132,23 +131,10 @@ class Watcher:
                     hints.is_everything = True
             self._condition.notify()
 
-    def look_over(self, folders: Iterable[bytes]) -> None:
-        """The disk was swept, so nothing is lost now; `folders` are those with files. Says so when some of them are not watched."""
-        if self._observer is None or self._stopping:
-            return
-        watched = self._watched()
-        deaf = 0
-        if watched is not None:
-            deaf = sum(os.path.join(self._root, folder).rstrip(b"/") not in watched for folder in folders)
-        self.state = f"watching, but for {deaf:,} folders; the disk is checked when you search" if deaf else "watching"
-
-    def _watched(self) -> set[bytes] | None:
-        """The folders that the system watches for us; None where watchdog does not tell (another system, another version)."""
-        try:
-            (emitter,) = self._observer.emitters
-            return {path.rstrip(b"/") for path in list(emitter._inotify._active_callbacks_by_path)}
-        except (AttributeError, ValueError, TypeError, RuntimeError):
-            return None
+    def look_over(self) -> None:
+        """The disk was listed, so nothing is lost now."""
+        if self._observer is not None and not self._stopping:
+            self.state = "watching"
 
     def _lost(self) -> None:
         if self.state == "watching":

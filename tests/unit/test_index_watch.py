@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from mgrep_tui.corpus.root import open_root
+from mgrep_tui.index import tending
 from mgrep_tui.index.watch import Hints, Watcher
+from mgrep_tui.jobs.cancel import CancelToken
 from tests.support.index_world import World, wait_until
 
 
@@ -53,18 +55,12 @@ def test_the_innards_of_git_are_not_heard(heard: Heard, tmp_path: Path) -> None:
     assert not any(path.startswith(b".git/objects/") for path in heard.paths)
 
 
-def test_folders_that_are_not_watched_are_said(heard: Heard) -> None:
-    """L9: watchdog says nothing of a folder below the root for which there was no watch left."""
-    heard.watcher.look_over([b"deaf", b"deaf/er"])
-    assert "but for 2 folders" in heard.watcher.state
-    heard.watcher.look_over([])
-    assert heard.watcher.state == "watching"
-
-
 def test_lost_events_ask_for_a_sweep(heard: Heard) -> None:
     heard.watcher._lost()
     wait_until(lambda: heard.sweeps)
     assert "lost" in heard.watcher.state
+    heard.watcher.look_over()
+    assert heard.watcher.state == "watching"
 
 
 def test_a_change_is_taken_in_without_any_search(tmp_path: Path) -> None:
@@ -76,3 +72,22 @@ def test_a_change_is_taken_in_without_any_search(tmp_path: Path) -> None:
         wait_until(lambda: b"new/b.py" in worker.snapshot().extra, "the watcher's hint")
         (world.tree.path / "a.py").unlink()
         wait_until(lambda: b"a.py" not in worker.snapshot().extra)
+
+
+def test_other_systems_take_hints_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """L7: where there is no inotify, watchdog tells where to look, and a check lists the tree."""
+    monkeypatch.setattr(tending.inotify, "is_available", lambda: False)
+    world = World(tmp_path)
+    world.tree.write("a.py", "needle\n")
+    world.tree.write("b.py", "other\n")
+    with world.running(watch=True) as worker:
+        wait_until(lambda: worker.health().watcher == "watching")
+        stat = worker._coverage.stat(b"a.py")
+        world.tree.write("a.py", "needle edited\n")
+        wait_until(lambda: worker._coverage.stat(b"a.py") != stat, "the hint")
+        world.tree.write("new/c.py", "needle\n")
+        wait_until(lambda: b"new/c.py" in worker._coverage.known(), "a listing")
+        (world.tree.path / "b.py").unlink()
+        wait_until(lambda: b"b.py" not in worker._coverage.known())
+        assert not worker._tending.is_current(CancelToken())
+        assert world.search(worker, "needle") == {b"a.py", b"new/c.py"}
