@@ -32,11 +32,12 @@ from mgrep_tui.search.semantic_text import ChunkReader, ChunkText
 from mgrep_tui.search.semantic_union import all_mentions
 from mgrep_tui.settings.config import Settings
 
-__all__ = ["GONE", "LIKE_RATIO", "Deep", "SemanticEngine"]
+__all__ = ["GONE", "LIKE_RATIO", "Deep", "SemanticEngine", "has_words"]
 
 WIDE_ARM = 2_000  # candidates when a quoted text must be found in them and stands in too many files to look beforehand
 LIKE_WORDS = 12  # rare words of a chunk that "more like this" asks for
 LIKE_RATIO = 0.7  # of meaning in "more like this": its words are many and common
+NOTHING_ASKED = Outcome(engine="index", notes=("There is no word in this to look for.",))
 GONE = Outcome(is_partial=True, notes=("That place has changed; search again.",))
 
 
@@ -72,7 +73,8 @@ class SemanticEngine:
     ) -> Outcome:
         """Answer a query: hits to the sink, best first. `ratio` is the share of meaning (0 to 1), `tier` is instant or deep.
 
-        A query of filters alone lists what they let through, by path. Raises `Cancelled` and `IndexDamagedError`.
+        A query of filters alone, or with nothing beside them that has a letter or a digit, lists what they let through, by path. Raises
+        `Cancelled` and `IndexDamagedError`.
         """
         started = time.monotonic()
         catalog = view.catalog
@@ -80,7 +82,9 @@ class SemanticEngine:
             return Outcome(
                 is_partial=True, notes=(view.notice or "The index for searching by meaning is not there yet.",)
             )
-        if not query.plain.strip():
+        if not has_words(query):
+            if query.plain.strip() and not query.filters:
+                return NOTHING_ASKED
             allowed, _ = self._quoted.ids(
                 catalog, query.filters, self._allowed.ids(catalog, query.filters, cancel), cancel
             )
@@ -180,6 +184,11 @@ class SemanticEngine:
             elapsed_ms=elapsed_ms,
             first_hit_ms=elapsed_ms if hits else None,
         )
+
+
+def has_words(query: Query) -> bool:
+    """Whether there is anything in it that can be compared with a text."""
+    return any(char.isalnum() for char in query.plain)
 
 
 def _stats_of(catalog: Catalog, rows: Sequence[ChunkRow]) -> dict[bytes, FileStat]:

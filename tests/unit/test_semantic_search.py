@@ -253,3 +253,14 @@ def test_a_deep_tier_that_fails_costs_only_its_refinement(tmp_path: Path) -> Non
     assert os.fsdecode(hits[0].path) == "src/auth/session.py"
     assert sink.replaced == 0
     assert any("died" in note for note in outcome.notes)
+
+
+@pytest.mark.parametrize("text", ["?", "!!!", '""', "()", "🙂", "->"])
+def test_what_has_no_word_finds_nothing_and_says_so(shared: World, text: str) -> None:
+    hits, outcome, _ = shared.search(text)
+    assert hits == []
+    assert outcome.notes == ("There is no word in this to look for.",)
+
+
+def test_what_has_no_word_beside_filters_lists_what_they_let_through(shared: World) -> None:
+    assert paths(shared, "? path:docs/**") == paths(shared, "path:docs/**") != []
