@@ -37,7 +37,7 @@ def united_health(labels: Sequence[str], healths: Sequence[Health]) -> Health:
     # What a broken root lacks says nothing about the others.
     sound = [health for health in healths if health.state is not IndexState.BROKEN] or list(healths)
     watchers = list(dict.fromkeys(health.watcher for health in sound if health.watcher))
-    unwatched = [watcher for watcher in watchers if not watcher.startswith("watching")]
+    unwatched = [watcher for watcher in watchers if watcher != "watching"]
     lines = tuple((label, _line(health)) for label, health in zip(labels, healths, strict=True))
     return Health(
         state=state,
