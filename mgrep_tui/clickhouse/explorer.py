@@ -27,6 +27,7 @@ from mgrep_tui.explorer.opening import editor_command
 from mgrep_tui.explorer.permalink import address as forge_address
 from mgrep_tui.explorer.preview import lines_of, plain_preview, rich_preview
 from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.shared import SharedModels
 from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.explorer.variants import variants_of
 from mgrep_tui.jobs.cancel import CancelToken
@@ -78,6 +79,7 @@ class EngineExplorer:
         digest = hashlib.blake2b(f"{address!r} {root!r}".encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
         self._memory = Memory(folders.state / "history.jsonl", folders.state / "sessions" / f"engine-{digest}.json")
         self._copies = folders.cache / "engine" / digest
+        self._models = SharedModels(settings, folders)
         self._opened = threading.Event()
         self._closed = CancelToken()
         self._lock = threading.Lock()
@@ -101,6 +103,7 @@ class EngineExplorer:
                 self._folders.config / "queries",
                 self._root,
                 self._name,
+                None if self._settings.semantic.deep == "off" else self._models.deep(self._changed),
             )
         except MgrepError as error:
             self._failure = error
@@ -120,6 +123,7 @@ class EngineExplorer:
             parts, self._parts = self._parts, None
         if parts is not None:
             parts.close()
+        self._models.leave(self._changed)
 
     def _open(self) -> Opened:
         if not self._opened.wait(OPEN_TIMEOUT_S):
@@ -192,6 +196,7 @@ class EngineExplorer:
         self, text: str, mode: Mode, epoch: int, sink: Sink, options: SearchOptions, on_done: OnDone
     ) -> _Running:
         token = CancelToken()
+        tier = "instant" if self._settings.semantic.deep == "off" else "deep"
         with self._lock:
             self._searches.add(token)
 
@@ -199,7 +204,7 @@ class EngineExplorer:
             outcome: Outcome | None = None
             error: MgrepError | None = None
             try:
-                outcome = self.answer(text, mode, options, sink, token)
+                outcome = self.answer(text, mode, options, sink, token, tier=tier)
             except Cancelled:
                 pass
             except MgrepError as caught:

@@ -162,6 +162,7 @@ class _Looking:
             self._most_lines,
         )
         self._tasks: dict[int, Task] = {}
+        self._symbols: dict[_File, list[Lines]] = {}
 
     def found(self) -> Iterator[Looked]:
         """What is found, some files at a time: first what the disk says of the files that differ from what is published."""
@@ -254,6 +255,7 @@ class _Looking:
         """The groups of some contents: one for every file that has such a content, in the order of paths."""
         files = self._files_of([content for content, _ in waiting])
         found: list[tuple[bytes, int, bytes, list[Row]]] = []
+        held: list[tuple[_File, bytes]] = []
         hidden = self._overlay.hidden if self._overlay is not None else frozenset()
         for content, lines in waiting:
             for file in files.get(content, ()):
@@ -261,6 +263,9 @@ class _Looking:
                 if place is None or file.path in hidden:
                     continue
                 found.append((place.prefix + file.path, file.state, file.path, lines))
+                held.append((file, content))
+        if self.task.filters.needs_chunk and found:
+            self._learn_symbols(held)
         groups = []
         for path, state, inner, lines in sorted(found, key=lambda one: one[:2]):
             task = self._task_of(state)
@@ -311,24 +316,25 @@ class _Looking:
     def _lines_of(self, path: bytes, facts: FileFacts) -> list[Lines] | None:
         """The definitions of a file."""
         file = self._places.get(path)
-        if file is None:
-            return None
+        return None if file is None else self._symbols.get(file, [])
+
+    def _learn_symbols(self, files: Sequence[tuple[_File, bytes]]) -> None:
+        """Look up the definitions of some files at once; each with its content."""
+        bound = Bound()
         database = self._connection.database
-        found = rows(
-            self._connection.batches(
-                "SELECT DISTINCT first_line, last_line, kind, name, container"
-                f" FROM {database}.symbols WHERE bitShiftRight(chunk, 15) IN"
-                f" (SELECT document FROM {database}.files WHERE state = {{state:UInt64}} AND path = unhex({{path:String}}))",
-                {"state": file.state, "path": file.path.hex()},
-                limits=self._limits,
-                cancel=self._cancel,
-            )
+        statement = (
+            "SELECT DISTINCT state, path, first_line, last_line, kind, name, container"
+            f" FROM (SELECT state, path, document FROM {database}.files WHERE content IN {bound.hashes([content for _, content in files])}"
+            f" AND state IN {bound.numbers(sorted({file.state for file, _ in files}))}) AS held"
+            f" INNER JOIN (SELECT bitShiftRight(chunk, 15) AS document, first_line, last_line, kind, name, container"
+            f" FROM {database}.symbols WHERE bitShiftRight(chunk, 15) IN (SELECT document FROM {database}.files"
+            f" WHERE content IN {bound.hashes([content for _, content in files])})) AS named ON held.document = named.document"
         )
-        inner = facts_of_path(file.path)
-        return [
-            Lines(first, last, ChunkFacts(inner, kind.decode(), _text(name), _text(container)))
-            for first, last, kind, name, container in sorted(found)
-        ]
+        for state, path, first, last, kind, name, container in rows(
+            self._connection.batches(statement, bound.values, limits=self._limits, cancel=self._cancel)
+        ):
+            facts = ChunkFacts(facts_of_path(path), kind.decode(), _text(name), _text(container))
+            self._symbols.setdefault(_File(state, path), []).append(Lines(first, last, facts))
 
 
 def _text(value: bytes) -> str:

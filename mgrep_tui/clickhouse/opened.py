@@ -23,6 +23,7 @@ from mgrep_tui.corpus.root import Root
 from mgrep_tui.embedding.static import load_static
 from mgrep_tui.errors import MgrepError, ModelError
 from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.search.semantic_showing import Deep
 from mgrep_tui.settings.config import Settings
 
 BELIEVED_S = 10.0
@@ -40,8 +41,9 @@ class Opened:
         queries: Path,
         root: Root | None,
         name: str,
+        deep: Deep | None = None,
     ) -> None:
-        """Connect, and see what is there. Raises `EngineError`."""
+        """Connect, and see what is there. `deep` may rescore the best answers. Raises `EngineError`."""
         self._settings = settings
         self._root = root
         self._name = name
@@ -59,7 +61,7 @@ class Opened:
                 model = None
             self.lines = LineSearch(self.connection, settings)
             self.meaning = MeaningSearch(
-                self.connection, model, makes=None if root is None else HereChunks(settings, queries)
+                self.connection, model, deep, makes=None if root is None else HereChunks(settings, queries)
             )
             self.files = Files(self.connection)
             self._refresh()
