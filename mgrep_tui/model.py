@@ -335,3 +335,8 @@ class Health:
     events: tuple[str, ...] = ()  # the last few, newest first
     metrics: tuple[tuple[str, str], ...] = ()  # chunking metrics, label and value
     languages: tuple[tuple[str, int], ...] = field(default=())
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether every change is heard of: `watcher` says nothing more."""
+        return self.watcher == "watching"

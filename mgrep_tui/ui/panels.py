@@ -131,7 +131,7 @@ def health_rows(health: Health, rates: Sequence[float], now: float) -> list[Choi
     if health.skipped:
         text = " · ".join(f"{number:,} {reason}" for reason, number in health.skipped)
         rows.append(_pair("not searched", text, value="skipped"))
-    rows.append(_pair("watcher", health.watcher, "text" if health.watcher.startswith("watching") else "warning"))
+    rows.append(_pair("watcher", health.watcher, "text" if health.is_watching else "warning"))
     if health.branch or health.commit:
         rows.append(_pair("git", f"{health.branch} {health.commit[:10]} · {count(health.dirty, 'changed file')}"))
     if health.last_error:

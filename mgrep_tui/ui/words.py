@@ -58,7 +58,7 @@ def title(health: Health, root_label: str) -> tuple[Line, Line]:
 def _freshness(health: Health) -> str:
     if health.files_pending:
         return f"{health.files_pending:,} to index"
-    return "fresh" if health.watcher.startswith("watching") else "checked on search"
+    return "fresh" if health.is_watching else "checked on search"
 
 
 def status(health: Health, width: int) -> Line:
@@ -99,7 +99,7 @@ def status(health: Health, width: int) -> Line:
     if skipped and not is_short:
         parts.append((f"{count(skipped, 'file')} not searched", "muted"))
     if not is_short:
-        parts.append((said(health.watcher), "muted" if health.watcher.startswith("watching") else "warning"))
+        parts.append((said(health.watcher), "muted" if health.is_watching else "warning"))
     line: Line = [(" index ", "muted")]
     for number, part in enumerate(parts):
         if number:
