@@ -20,7 +20,7 @@ from mgrep_tui.index.results import SemanticView
 from mgrep_tui.index.soundness import check_keywords
 from mgrep_tui.index.status import catalog_values, sizes
 from mgrep_tui.index.stores import CATALOG, KEYWORDS, open_vectors
-from mgrep_tui.index.writer import COMPLETE
+from mgrep_tui.index.writer import ALL, COMPLETE
 from mgrep_tui.model import Health, IndexState, Skip, SkipReason
 from mgrep_tui.retrieval.keywords import KeywordIndex
 from mgrep_tui.retrieval.vectors import VectorStore
@@ -68,8 +68,8 @@ class AsIs:
 
     @property
     def is_complete(self) -> bool:
-        """The writer had nothing left to do when it published."""
-        return self.manifest is not None and bool(self.manifest.notes.get(COMPLETE))
+        """The writer had nothing left to do when it published, for search by meaning neither."""
+        return self.manifest is not None and self.manifest.notes.get(COMPLETE) == ALL
 
     def semantic(self) -> SemanticView:
         """The view of search by meaning; its catalog is None when there is no index."""
@@ -116,7 +116,7 @@ class AsIs:
             state, phase = IndexState.BROKEN, "the next start builds the broken part anew"
         elif manifest is None:
             state, phase = IndexState.OPENING, "there is no index yet"
-        elif not self.is_complete:
+        elif not manifest.notes.get(COMPLETE):
             state, phase = IndexState.INDEXING, "unfinished"
         return Health(state=state, phase=phase, last_error=self._error, **values)  # type: ignore[arg-type]
 

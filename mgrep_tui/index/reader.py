@@ -14,7 +14,7 @@ from mgrep_tui.index.manifest import Manifest
 from mgrep_tui.index.results import SemanticView
 from mgrep_tui.index.soundness import check_keywords
 from mgrep_tui.index.stores import CATALOG, KEYWORDS, open_vectors
-from mgrep_tui.index.writer import COMPLETE
+from mgrep_tui.index.writer import ALL, COMPLETE, REGEX
 from mgrep_tui.retrieval.keywords import KeywordIndex
 from mgrep_tui.retrieval.vectors import VectorStore
 
@@ -39,8 +39,8 @@ class Reading:
 
     @property
     def is_complete(self) -> bool:
-        """The writer has published all there is."""
-        return bool(self.manifest.notes.get(COMPLETE))
+        """The writer has published all there is, as far as it concerns this copy."""
+        return self.manifest.notes.get(COMPLETE) in ((ALL,) if self._semantic else (ALL, REGEX))
 
     def follow(self) -> bool:
         """Open what was published since the last look. Whether coverage was restored, so that the disk is to be compared again."""

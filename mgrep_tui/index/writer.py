@@ -24,7 +24,9 @@ from mgrep_tui.settings.config import ChunkingSettings
 
 RETRY_S = 60.0
 SMALL_TREE = 5_000  # files; below, grams and chunks are made at the same time: neither needs a core for long
+# The note of how much was complete when it was published: `ALL`, `REGEX` (by a copy without search by meaning), or nothing.
 COMPLETE = "complete"
+ALL, REGEX = "1", "regex"
 LAST_PUBLISH_S = 0.05
 
 
@@ -73,7 +75,7 @@ class Writing:
                 self.meaning.begin(known)
         self._has_begun = True
         is_covered = not context.coverage.segments or not context.coverage.extra_count
-        if self.manifest.notes.get(COMPLETE) and self.is_complete and is_covered:
+        if self.is_complete and is_covered and self.manifest.notes.get(COMPLETE) == self._how_complete:
             self._published_complete = True
         elif self.is_complete:
             self.publish(0.0)
@@ -121,7 +123,7 @@ class Writing:
                 vectors=vectors,
                 commit=head.commit,
                 branch=head.branch,
-                notes={COMPLETE: "1" if self.is_complete else ""},
+                notes={COMPLETE: self._how_complete},
             )
             manifests.store(context.folder, manifest)
         except OSError as error:
@@ -155,6 +157,12 @@ class Writing:
             and not self.waits_for_base
             and (self.meaning is None or self.meaning.is_complete)
         )
+
+    @property
+    def _how_complete(self) -> str:
+        if not self.is_complete:
+            return ""
+        return REGEX if self.meaning is None else ALL
 
     @property
     def is_published(self) -> bool:

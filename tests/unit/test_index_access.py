@@ -62,6 +62,24 @@ def test_a_second_copy_reads_and_takes_over(world: World) -> None:
     assert_stores_agree(second)
 
 
+def test_what_a_copy_without_meaning_publishes_is_not_all_there_is(world: World) -> None:
+    """M1: a search by meaning that started beside one by regular expression believed that, and found nothing."""
+    first = world.complete()
+    assert manifest.load(world.folder) is not None
+    reading = world.start()
+    assert reading.wait_complete(CancelToken())
+    second = world.start(semantic=True)
+    wait_until(lambda: second.health().state is IndexState.READ_ONLY)
+    assert not second.semantic().keywords_ready
+    reading.stop(STOP_S)
+    first.stop(STOP_S)
+    assert second.wait_complete(CancelToken())
+    assert second.semantic().keywords_ready
+    assert_stores_agree(second)
+    published = manifest.load(world.folder)
+    assert published is not None and published.notes == {"complete": "1"}
+
+
 def test_two_cold_copies_make_one_index(world: World) -> None:
     """M1"""
     for number in range(3, 6):  # a tree without a segment: no child has to compile kernels first
