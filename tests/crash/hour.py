@@ -177,8 +177,8 @@ class Hour:
             ("where is the password read", "retry after an error", "token parser", "run command")
         )
         found = Collected()
-        self.explorer.answer(words, Mode.SEMANTIC, SearchOptions(), found, CancelToken())
-        if not found.hits:
+        outcome = self.explorer.answer(words, Mode.SEMANTIC, SearchOptions(), found, CancelToken())
+        if not found.hits and not outcome.is_partial:
             self.wrong += 1
             print(f"WRONG no answer to {words}: {self.explorer.health()}", flush=True)
 
@@ -186,10 +186,11 @@ class Hour:
 
     last = ""
 
-    def run(self, seconds: float, pause_s: float) -> None:
+    def run(self, seconds: float, pause_s: float, rounds: int = 1_000_000) -> None:
+        """Until the time is over or so many rounds are done."""
         until = time.monotonic() + seconds
         told = 0.0
-        while time.monotonic() < until:
+        while time.monotonic() < until and self.rounds < rounds:
             names = [self.move() for _ in range(self.random.choice((1, 1, 1, 2, 4)))]
             self.last = ", ".join(names)
             if self.random.random() < 0.3:
