@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from multiprocessing import connection
 from typing import Any, TypeVar
@@ -63,6 +63,21 @@ def _run_limited(limit_s: float, function: Callable[..., T], args: tuple[Any, ..
         signal.alarm(0)
 
 
+@contextlib.contextmanager
+def _interrupts_kept_out() -> Iterator[None]:
+    """Ctrl+C reaches the whole group of processes; a child that was just starting wrote a traceback. Threads and processes that are
+    started in here, and theirs, never see it: they end with our process."""
+    if sys.platform == "win32":
+        yield
+        return
+    prepare()  # what is started here for all children lets the signal through again when it is started within
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class ChildPool:
     """Some child processes that run tasks. `submit` and `close` from one thread; results arrive on pebble's thread.
 
@@ -92,7 +107,8 @@ class ChildPool:
 
     def submit(self, function: Callable[..., T], *args: Any, timeout_s: float) -> Future[T]:
         """Run a module-level function in a child. Raise `RuntimeError` when the pool is broken or closed."""
-        future: Future[T] = self._pool.schedule(_run_limited, args=(timeout_s, function, args), timeout=timeout_s)
+        with _interrupts_kept_out():
+            future: Future[T] = self._pool.schedule(_run_limited, args=(timeout_s, function, args), timeout=timeout_s)
         return future
 
     def warm(self) -> Future[None]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 
@@ -32,8 +33,13 @@ def _quiet_stderr() -> Iterator[None]:
         os.close(saved)
 
 
+_is_prepared = threading.Event()
+
+
 def prepare() -> None:
-    """Start multiprocessing's resource tracker. Call once in the main thread before the screen takes `sys.stderr`: later it would fail."""
-    if sys.platform != "win32":
+    """Start multiprocessing's resource tracker, once. The screen calls it in the main thread before it takes `sys.stderr`: later it would
+    fail. Without a screen it is enough before the first child process."""
+    if sys.platform != "win32" and not _is_prepared.is_set():
+        _is_prepared.set()
         with _quiet_stderr():
             resource_tracker.ensure_running()
