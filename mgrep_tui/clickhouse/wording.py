@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from mgrep_tui.clickhouse.keys import word_of
 from mgrep_tui.index.rows import NewChunk
@@ -121,18 +120,6 @@ class Wording:
 def rarity(count: int, holders: int) -> float:
     """How much a word is worth that `holders` of `count` chunks hold."""
     return math.log(1.0 + (count - holders + 0.5) / (holders + 0.5))
-
-
-def norms(average: float) -> npt.NDArray[np.float64]:
-    """By length code: what is added to the times of a word before it is divided by."""
-    average = average if average > 0 else 1.0
-    result: npt.NDArray[np.float64] = K1 * (1.0 - B + B * LENGTHS / average)
-    return result
-
-
-def score(weight: float, times: int, norm: float) -> float:
-    """What a word with this weight (boost × rarity) gives to a chunk."""
-    return weight * (K1 + 1.0) * times / (times + norm)
 
 
 def keys_of(field: str, texts: Iterable[str]) -> list[int]:

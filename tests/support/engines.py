@@ -10,7 +10,10 @@ from mgrep_tui.clickhouse.heads import Heads, heads_of, published
 from mgrep_tui.clickhouse.push import Pushed, push
 from mgrep_tui.corpus.root import open_root
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.settings.config import Settings
+from mgrep_tui.settings.config import IndexSettings, Settings
+
+# Starting a second child costs more than these trees are worth.
+ONE_CHILD = Settings(index=IndexSettings(workers=1))
 
 
 def git(folder: Path, *words: str) -> str:
@@ -44,8 +47,8 @@ def commit(folder: Path, message: str = "change") -> str:
 
 
 def pushed(connection: Connection, folder: Path, name: str = "") -> Pushed:
-    """Publish a folder with the settings as they come."""
-    return push(connection, open_root(folder), Settings(), CancelToken(), name=name)
+    """Publish a folder."""
+    return push(connection, open_root(folder), ONE_CHILD, CancelToken(), name=name)
 
 
 def searched(connection: Connection) -> Heads:
