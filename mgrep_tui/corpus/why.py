@@ -31,6 +31,8 @@ def explain(root: Root, absolute: bytes, settings: CorpusSettings) -> Answer:
     base = os.path.join(os.fsencode(root.path), b"")
     folder, name = os.path.split(os.path.normpath(absolute))
     named = os.path.join(os.path.realpath(folder), name)  # the root is resolved; a link at the end is not
+    if os.path.realpath(named) == os.fsencode(root.path):
+        return Answer(absolute, False, "it is the root itself; name a file in it")
     if not named.startswith(base):
         return Answer(absolute, False, "it lies outside the root")
     path = named[len(base) :]

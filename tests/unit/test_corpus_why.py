@@ -67,6 +67,7 @@ def test_every_reason_is_named(tmp_path: Path) -> None:
     assert why("inner/gen") == (False, "the rule gen (.gitignore, line 1) leaves out inner/gen")
     assert why("inner/a.o") == (True, "no rule leaves it out")
     assert explain(root, b"/etc/passwd", settings).reason == "it lies outside the root"
+    assert explain(root, os.fsencode(tree.path), settings).reason == "it is the root itself; name a file in it"
 
 
 def test_a_path_through_a_link_is_found_where_it_lies(tmp_path: Path) -> None:
