@@ -141,7 +141,9 @@ class Mover:
 
     def write_outside(self) -> None:
         """In a folder that was moved out and may still be watched."""
-        (self.outside / f"{self.random.randrange(3)}" / self.name()).write_text("outside\n")
+        path = self.outside / f"{self.random.randrange(3)}" / self.name()
+        if not path.is_fifo():
+            path.write_text("outside\n")
 
     def rules(self) -> None:
         name = self.random.choice((".gitignore", ".gitignore", ".ignore", ".mgrepignore"))
