@@ -68,7 +68,9 @@ def test_leaving_at_any_moment_leaves_no_child_and_the_terminal_as_it_was(moment
             source.expect("EDITING")
             source.send("\n")
             # The screen is taken again, and drawn.
-            screen.wait(lambda _text: b"needle_7" in after(source.output, b"EDITING", b"\x1b[?1049h"), "the screen again")
+            screen.wait(
+                lambda _text: b"needle_7" in after(source.output, b"EDITING", b"\x1b[?1049h"), "the screen again"
+            )
         source.send(CTRL_C)
         source.end()
         assert source.mode() == before
