@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from mgrep_tui.corpus.root import Root
+from mgrep_tui.corpus.root import Root, work_tree_of
 from mgrep_tui.errors import Cancelled, UnreadableError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.text.sanitize import sanitize
@@ -108,6 +108,9 @@ class GitProcess:
         git = program(environment.get("PATH", os.defpath))
         if git is None:
             raise UnreadableError("git is not installed.", "Without it, ignore rules are read by mgrep-tui itself.")
+        if (top := work_tree_of(folder)) is not None:
+            # A `core.worktree` of the repository's configuration that names another folder would have git list that one.
+            environment["GIT_WORK_TREE"] = os.fspath(top)
         if config:
             environment["GIT_CONFIG_COUNT"] = str(len(config))
             for number, (key, value) in enumerate(config):

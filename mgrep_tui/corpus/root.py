@@ -55,11 +55,16 @@ def open_root(path: str | os.PathLike[str]) -> Root:
     except (OSError, RuntimeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "it cannot be resolved"
         raise UnreadableError(f"{os.fspath(path)} cannot be read: {reason}.") from error
-    for folder in (resolved, *resolved.parents):
-        git_dir = _git_dir_at(folder)
-        if git_dir is not None:
-            return Root(resolved, git_dir, folder, _common_dir(git_dir))
+    top = work_tree_of(resolved)
+    git_dir = None if top is None else _git_dir_at(top)
+    if git_dir is not None:
+        return Root(resolved, git_dir, top, _common_dir(git_dir))
     return Root(resolved, is_bare=_is_repository(resolved))
+
+
+def work_tree_of(folder: Path) -> Path | None:
+    """The top of the work tree that holds `folder`: the nearest folder around it with a git folder in it."""
+    return next((one for one in (folder, *folder.parents) if _git_dir_at(one) is not None), None)
 
 
 def nested_root(folder: Path) -> Root | None:

@@ -253,3 +253,23 @@ def test_lines_are_compared_in_bounded_time() -> None:
     marks = compare_lines(old, new)
     assert len(marks) == 29_999
     assert 5 not in marks
+
+
+def test_a_configured_work_tree_elsewhere_does_not_empty_the_folder(tree: Tree, tmp_path: Path) -> None:
+    """`core.worktree` may name a folder that exists, and git would list that one; what was opened is what is searched."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "other.txt").write_text("other\n")
+    for name, content in {
+        "a.txt": "one\n",
+        "below/b.txt": "two\n",
+        ".gitignore": "*.log\n",
+        "c.log": "three\n",
+    }.items():
+        tree.write(name, content)
+    tree.git("add", "a.txt")
+    tree.git("config", "core.worktree", str(elsewhere))
+    listed = [entry.path for entry in list_files(open_root(tree.path), CorpusSettings()).entries]
+    assert listed == [b"a.txt", b"below/b.txt"]
+    below = list_files(open_root(tree.path / "below"), CorpusSettings())
+    assert [entry.path for entry in below.entries] == [b"b.txt"]
