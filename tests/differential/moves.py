@@ -237,6 +237,7 @@ def get_ready(worker: IndexWorker, until_s: float) -> None:
     end = time.monotonic() + until_s
     watch = worker._tending._watch
     while watch is not None and time.monotonic() < end and not watch.is_current(CancelToken()):
+        worker.check(CancelToken())  # where a listing is needed, as a search makes it
         time.sleep(0.01)
 
 
