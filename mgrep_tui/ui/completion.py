@@ -21,6 +21,7 @@ class Completions:
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
+        self._found: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -35,6 +36,9 @@ class Completions:
             return
         text = screen.query_input.value
         prefix = text[place[0] : place[1]]
+        if self.is_open:
+            # What is shown was asked for before this key: none of it may be taken that the text rules out by now.
+            self._show(tuple(each for each in self._found if each.casefold().startswith(prefix.casefold())), place[0])
 
         def job(_has_newer: Callable[[], bool]) -> None:
             try:
@@ -56,11 +60,20 @@ class Completions:
             if screen.query_input.value == text:
                 self.close()
             return
+        self._show(found, place[0])
+
+    def _show(self, found: tuple[str, ...], start: int) -> None:
+        """Open the list under the filter that starts at `start`, or close it when nothing is left."""
+        self._found = found
+        if not found:
+            self.close()
+            return
+        screen = self._screen
         rows = [ChoiceRow(((each, "text"),), (), each) for each in found]
         popup = screen.completion_list
         box = screen.query_input
         width = min(WIDTH, screen.size.width - 4)
-        x = min(box.region.x + place[0] - box.scroll_offset.x - 2, screen.size.width - width)
+        x = min(box.region.x + start - box.scroll_offset.x - 2, screen.size.width - width)
         popup.styles.offset = (max(0, x), box.region.y + 1)
         popup.styles.width = width
         popup.styles.height = min(SHOWN, len(rows))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+
+import pytest
+
 from mgrep_tui.model import Mode
 from mgrep_tui.settings.state import PastQuery
 from tests.support.fake_explorer import FakeExplorer
@@ -67,6 +71,25 @@ async def test_half_typed_filters_are_completed() -> None:
         await screen.press("down", "down", "enter")
         assert screen.main.query_input.value == "retry lang:python is:test "
         assert not screen.main.marks
+
+
+async def test_a_completion_that_the_text_rules_out_by_now_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tab right after the letters took the first of the list that was there before them."""
+    async with running(text="retry") as screen:
+        await screen.type(" lang:")
+        await screen.until(lambda: screen.main.completions.is_open)
+        answered = threading.Event()
+        complete = screen.explorer.completions
+
+        def late(prefix: str) -> tuple[str, ...]:
+            answered.wait(30)
+            return complete(prefix)
+
+        monkeypatch.setattr(screen.explorer, "completions", late)
+        await screen.pilot.press("p", "y", "tab")
+        assert screen.main.query_input.value == "retry lang:python "
+        answered.set()
+        await screen.settle()
 
 
 async def test_the_filter_row_switches_options_and_takes_filters_away() -> None:
