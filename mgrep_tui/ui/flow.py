@@ -77,6 +77,7 @@ class Flow:
         self.ask = ask
         self.results = Results(ask.mode)
         self.shown_ask: Ask | None = None  # the query whose hits are shown
+        self._asked = ask  # the query of the search that runs, or ran last: the person may have typed on since
         self.outcome: Outcome | None = None
         self.error: MgrepError | None = None
         self.progress: Progress | None = None
@@ -183,6 +184,7 @@ class Flow:
             return
         self._is_same = self.ask == self.shown_ask
         epoch, ask = self._epoch, self.ask
+        self._asked = ask
         self._has_first = False
         self._started = time.monotonic()
         self._is_timed = False
@@ -201,6 +203,10 @@ class Flow:
     def stop(self) -> None:
         """Stop what runs or waits. What has been found stays."""
         self._stop_waiting()
+        self._end()
+
+    def _end(self) -> None:
+        """Be done with the search that runs, and with nothing else: a pause in typing may be under way to the next one."""
         for timer in self._timers:
             timer.stop()
         self._timers = []
@@ -279,12 +285,12 @@ class Flow:
         self._is_refined = False
         self.results = results
         if not self.ask.is_empty:
-            self.shown_ask = self.ask
+            self.shown_ask = self._asked
         self._host.results_replaced(results)
 
     def _finish(self, outcome: Outcome | None, error: MgrepError | None) -> None:
         self._note_first()
-        self.stop()
+        self._end()
         self.error = error
         if error is not None:
             self._host.results_old()  # they stay, marked as those of the query before

@@ -99,6 +99,21 @@ def hits(number: int, path: bytes = b"a.py") -> list[Hit]:
     return [Hit(path, line, 0, "text") for line in range(number)]
 
 
+def test_an_answer_that_comes_while_one_types_on_does_not_swallow_the_next_search(world: World) -> None:
+    """P8: the query box said `import`, and the hits of `im` stayed under it for ever."""
+    world.flow.typed("im")
+    world.host.passes(0.2)
+    first = world.last
+    world.flow.typed("import")
+    first.sink.batch(hits(3))
+    first.on_done(Outcome(), None)
+    world.host.run()
+    assert world.flow.shown_ask == Ask("im", Mode.REGEX)
+    assert not world.flow.is_idle
+    world.host.passes(0.3)
+    assert world.explorer.searched[-1][0] == "import"
+
+
 def test_twenty_keys_start_few_searches(world: World) -> None:
     """Twenty keys at 30 ms start at most three searches."""
     text = "find_the_first_twenty"[:20]
