@@ -21,12 +21,14 @@ from mgrep_tui.clickhouse.names import completions, nearest_name
 from mgrep_tui.clickhouse.opened import Opened
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.editor.presets import Place as EditorPlace
-from mgrep_tui.errors import Cancelled, MgrepError, QueryError
+from mgrep_tui.errors import Cancelled, MgrepError
 from mgrep_tui.explorer.memory import Memory
 from mgrep_tui.explorer.opening import editor_command
 from mgrep_tui.explorer.permalink import address as forge_address
 from mgrep_tui.explorer.preview import lines_of, plain_preview, rich_preview
 from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.queries import chips_of, words_of
+from mgrep_tui.explorer.searches import Running, Searches
 from mgrep_tui.explorer.shared import SharedModels
 from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.explorer.variants import variants_of
@@ -43,16 +45,6 @@ log = logging.getLogger(__name__)
 OPEN_TIMEOUT_S = 60.0
 COUNT_LIMIT = 999
 COUNT_S = 0.6
-
-
-class _Running:
-    """A search in its thread."""
-
-    def __init__(self, token: CancelToken) -> None:
-        self._token = token
-
-    def cancel(self) -> None:
-        self._token.cancel()
 
 
 class EngineExplorer:
@@ -83,7 +75,7 @@ class EngineExplorer:
         self._opened = threading.Event()
         self._closed = CancelToken()
         self._lock = threading.Lock()
-        self._searches: set[CancelToken] = set()
+        self._searches = Searches()
         self._callbacks: list[Callable[[], None]] = []
         self._parts: Opened | None = None
         self._failure: MgrepError | None = None
@@ -117,9 +109,8 @@ class EngineExplorer:
 
     def close(self) -> None:
         self._closed.cancel()
+        self._searches.cancel()
         with self._lock:
-            for token in self._searches:
-                token.cancel()
             parts, self._parts = self._parts, None
         if parts is not None:
             parts.close()
@@ -192,33 +183,11 @@ class EngineExplorer:
 
     # --- search
 
-    def search(
-        self, text: str, mode: Mode, epoch: int, sink: Sink, options: SearchOptions, on_done: OnDone
-    ) -> _Running:
-        token = CancelToken()
+    def search(self, text: str, mode: Mode, epoch: int, sink: Sink, options: SearchOptions, on_done: OnDone) -> Running:
         tier = "instant" if self._settings.semantic.deep == "off" else "deep"
-        with self._lock:
-            self._searches.add(token)
-
-        def run() -> None:
-            outcome: Outcome | None = None
-            error: MgrepError | None = None
-            try:
-                outcome = self.answer(text, mode, options, sink, token, tier=tier)
-            except Cancelled:
-                pass
-            except MgrepError as caught:
-                error = caught
-            except Exception:
-                log.exception("a search failed: mode %s", mode)
-                error = MgrepError("The search failed.", "The log has the details.")
-            finally:
-                with self._lock:
-                    self._searches.discard(token)
-            on_done(outcome, error)
-
-        threading.Thread(target=run, name=f"search-{epoch}", daemon=True).start()
-        return _Running(token)
+        return self._searches.start(
+            lambda cancel: self.answer(text, mode, options, sink, cancel, tier=tier), epoch, mode, on_done
+        )
 
     def answer(
         self,
@@ -248,17 +217,10 @@ class EngineExplorer:
         )
 
     def chips(self, text: str, mode: Mode) -> tuple[Chip, ...]:
-        try:
-            query = parse(text, mode)
-        except QueryError:
-            return ()
-        return tuple(Chip(chip.label, chip.start, chip.end) for chip in query.chips)
+        return chips_of(text, mode)
 
     def words(self, text: str, mode: Mode) -> tuple[str, ...]:
-        try:
-            return tuple(parse(text, mode).words)
-        except QueryError:
-            return ()
+        return words_of(text, mode)
 
     def completions(self, prefix: str) -> tuple[str, ...]:
         parts = self._open()

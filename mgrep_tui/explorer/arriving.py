@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mgrep_tui.errors import Cancelled, MgrepError
-from mgrep_tui.explorer.local import LocalExplorer, Place, Running
+from mgrep_tui.explorer.local import LocalExplorer, Place
 from mgrep_tui.explorer.memory import Memory
 from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.searches import Running
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health, Hit, IndexState, Mode, Outcome, Sink, Skip
 from mgrep_tui.repositories.addresses import Address

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.editor import presets
-from mgrep_tui.errors import Cancelled, MgrepError
+from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.memory import Memory
 from mgrep_tui.explorer.opening import editor_command
 from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.searches import Running, Searches
 from mgrep_tui.explorer.shared import SharedModels
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health, Hit, IndexState, Mode, Outcome, Sink, Skip
@@ -44,16 +45,6 @@ class Place:
     known: frozenset[str] = frozenset()
     prefix: bytes = b""
     nested: tuple[bytes, ...] = ()
-
-
-class Running:
-    """A search in its thread."""
-
-    def __init__(self, token: CancelToken) -> None:
-        self._token = token
-
-    def cancel(self) -> None:
-        self._token.cancel()
 
 
 class LocalExplorer:
@@ -92,8 +83,7 @@ class LocalExplorer:
         self._engines: Engines | None = None
         self._failure: MgrepError | None = None
         self._callbacks: list[Callable[[], None]] = []
-        self._searches: set[CancelToken] = set()
-        self._lock = threading.Lock()
+        self._searches = Searches()
         self._ending = threading.Lock()
         self._is_closed = False
 
@@ -140,9 +130,7 @@ class LocalExplorer:
         What was searching learns that it is not wanted any more.
         """
         self._closed.cancel()
-        with self._lock:
-            for token in self._searches:
-                token.cancel()
+        self._searches.cancel()
         with self._ending:
             if self._engines is not None and not self._is_closed:
                 self._is_closed = True
@@ -202,29 +190,9 @@ class LocalExplorer:
     # --- search
 
     def search(self, text: str, mode: Mode, epoch: int, sink: Sink, options: SearchOptions, on_done: OnDone) -> Running:
-        token = CancelToken()
-        with self._lock:
-            self._searches.add(token)
-
-        def run() -> None:
-            outcome: Outcome | None = None
-            error: MgrepError | None = None
-            try:
-                outcome = self.answer(text, mode, options, sink, token, tier=self._tier())
-            except Cancelled:
-                pass
-            except MgrepError as caught:
-                error = caught
-            except Exception:
-                log.exception("a search failed: mode %s", mode)
-                error = MgrepError("The search failed.", "The log has the details.")
-            finally:
-                with self._lock:
-                    self._searches.discard(token)
-            on_done(outcome, error)
-
-        threading.Thread(target=run, name=f"search-{epoch}", daemon=True).start()
-        return Running(token)
+        return self._searches.start(
+            lambda cancel: self.answer(text, mode, options, sink, cancel, tier=self._tier()), epoch, mode, on_done
+        )
 
     def answer(
         self,

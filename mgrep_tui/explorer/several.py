@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from mgrep_tui.editor.presets import Place as EditorPlace
-from mgrep_tui.errors import Cancelled, MgrepError, QueryError
+from mgrep_tui.errors import MgrepError, QueryError
 from mgrep_tui.explorer.labels import labels_of, title_of
-from mgrep_tui.explorer.local import Place, Running
+from mgrep_tui.explorer.local import Place
 from mgrep_tui.explorer.memory import Memory
 from mgrep_tui.explorer.opening import editor_command
 from mgrep_tui.explorer.protocol import Chip, EditorCommand, Explorer, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.searches import Running, Searches
 from mgrep_tui.explorer.united_health import united_health
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health, Hit, Mode, Outcome, Sink, Skip
@@ -75,8 +76,7 @@ class SeveralExplorer:
         self._environ = environ
         self._memory = Memory(folders.state / "history.jsonl", _session_file(folders, members))
         self._callbacks: list[Callable[[], None]] = []
-        self._searches: set[CancelToken] = set()
-        self._lock = threading.Lock()
+        self._searches = Searches()
         known = frozenset(
             name.lower() for label, member in zip(self.labels, members, strict=True) for name in (label, *member.names)
         )
@@ -97,9 +97,7 @@ class SeveralExplorer:
             member.start()
 
     def close(self) -> None:
-        with self._lock:
-            for token in self._searches:
-                token.cancel()
+        self._searches.cancel()
         endings = [
             threading.Thread(target=member.close, name=f"closing {member.root_label}", daemon=True)
             for member in self.members
@@ -154,29 +152,9 @@ class SeveralExplorer:
     # --- search
 
     def search(self, text: str, mode: Mode, epoch: int, sink: Sink, options: SearchOptions, on_done: OnDone) -> Running:
-        token = CancelToken()
-        with self._lock:
-            self._searches.add(token)
-
-        def run() -> None:
-            outcome: Outcome | None = None
-            error: MgrepError | None = None
-            try:
-                outcome = self.answer(text, mode, options, sink, token, tier=self._tier())
-            except Cancelled:
-                pass
-            except MgrepError as caught:
-                error = caught
-            except Exception:
-                log.exception("a search failed: mode %s", mode)
-                error = MgrepError("The search failed.", "The log has the details.")
-            finally:
-                with self._lock:
-                    self._searches.discard(token)
-            on_done(outcome, error)
-
-        threading.Thread(target=run, name=f"search-{epoch}", daemon=True).start()
-        return Running(token)
+        return self._searches.start(
+            lambda cancel: self.answer(text, mode, options, sink, cancel, tier=self._tier()), epoch, mode, on_done
+        )
 
     def _tier(self) -> str:
         return "instant" if self._settings.semantic.deep == "off" else "deep"
