@@ -104,7 +104,8 @@ class DeepTier:
         if self.reason:
             return f"{title}: unavailable. {self.reason}"
         if self._phase == "loading":
-            return f"{title}: loading for {time.monotonic() - self._started_at:.0f} s"
+            seconds = int(time.monotonic() - self._started_at)
+            return f"{title}: loading for {seconds} s" if seconds else f"{title}: loading"
         if self._failure:
             return f"{title}: failed. {self._failure}"
         return f"{title}: {self._phase}"
