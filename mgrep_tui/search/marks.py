@@ -11,7 +11,9 @@ The marks are noncharacters (U+FDD0 …), which stand in no text; if they do, th
 
 from __future__ import annotations
 
+import itertools
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 
 from mgrep_tui.search.pattern_printer import UNICODE_ITEMS, char_text, print_set, print_with
@@ -31,6 +33,7 @@ from mgrep_tui.search.pattern_tree import (
 FIRST = 0xFDD0
 _WORD_BEFORE, _WORD_AFTER, _STARTS, _ENDS, _TEXT = 1, 2, 4, 8, 16
 LAST = FIRST + 31
+_MARKS = [chr(code).encode() for code in range(FIRST, LAST + 1)]
 _ALL = f"\\x{{{FIRST:x}}}-\\x{{{LAST:x}}}"
 _SKIP = f"[{_ALL}]*"
 STAND_IN = 0xFFFE  # a noncharacter of the same length
@@ -100,50 +103,38 @@ class MarkedText:
     ) -> None:
         # Invalid bytes become surrogates here and invalid again below: they match nothing, as in RE2 itself.
         decoded = _FOREIGN.sub(chr(STAND_IN), text.decode("utf-8", "surrogateescape"))
-        words = [(char.isalnum() or char == "_") if char.isascii() else is_word(char) for char in decoded]
-        pieces: list[bytes] = []
-        self._offsets: list[int] = []  # of each character's end in the marked text
-        total = 0
-        length = len(decoded)
-        for index in range(length + 1):
-            starts = index == 0 or decoded[index - 1] == "\n"
-            ends = index == length or decoded[index] == "\n"
-            mark = (
-                (_WORD_BEFORE if index and words[index - 1] else 0)
-                | (_WORD_AFTER if index < length and words[index] else 0)
-                | (_STARTS if starts else 0)
-                | (_ENDS if ends else 0)
-                | (_TEXT if (index == 0 and starts_file) or (index == length and ends_file) else 0)
-            )
-            piece = chr(FIRST + mark).encode() * copies
-            if index < length:
-                piece += decoded[index].encode("utf-8", "surrogateescape")
-            pieces.append(piece)
-            total += len(piece)
-            self._offsets.append(total)
+        words = [char.isalnum() or char == "_" if char.isascii() else is_word(char) for char in decoded]
+        gaps = [
+            _WORD_BEFORE * before + _WORD_AFTER * after
+            for before, after in zip([False, *words], [*words, False], strict=True)
+        ]
+        gaps[0] |= _STARTS | _TEXT * starts_file
+        gaps[-1] |= _ENDS | _TEXT * ends_file
+        newline = decoded.find("\n")
+        while newline >= 0:
+            gaps[newline] |= _ENDS
+            gaps[newline + 1] |= _STARTS
+            newline = decoded.find("\n", newline + 1)
+        marks = [mark * copies for mark in _MARKS]
+        chars = [char.encode("utf-8", "surrogateescape") for char in decoded]
+        pieces = [b""] * (2 * len(chars) + 1)
+        pieces[0::2] = map(marks.__getitem__, gaps)
+        pieces[1::2] = chars
         self.data = b"".join(pieces)
-        self._widths = [len(char.encode("utf-8", "surrogateescape")) for char in decoded]
-        self._mark_bytes = 3 * copies
+        self._widths = list(map(len, chars))
+        self._mark_bytes = len(marks[0])
+        self._ends = list(itertools.accumulate(width + self._mark_bytes for width in self._widths))
 
     def spans_of(self, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Ranges of the marked text as ranges of the text, both in bytes and in order; the marks at their ends fall away."""
+        ends, widths, mark_bytes = self._ends, self._widths, self._mark_bytes
         spans = []
-        plain = 0
-        index = 0
         for start, end in found:
-            begin = -1
-            finish = plain
-            while index < len(self._widths):
-                # The character stands at the end of its piece.
-                char_end = self._offsets[index]
-                if char_end > end:
-                    break
-                if char_end > start and char_end - self._widths[index] >= start:
-                    if begin < 0:
-                        begin = plain
-                    finish = plain + self._widths[index]
-                plain += self._widths[index]
-                index += 1
-            if begin >= 0:
-                spans.append((begin, finish))
+            first = bisect_right(ends, start)
+            if first < len(ends) and ends[first] - widths[first] < start:
+                first += 1
+            last = bisect_right(ends, end) - 1
+            if first <= last:
+                begin = ends[first] - widths[first] - (first + 1) * mark_bytes
+                spans.append((begin, ends[last] - (last + 1) * mark_bytes))
         return spans

@@ -11,13 +11,12 @@ Prints the searches that failed and exits with 1 when there are any.
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
+import contextlib
+import functools
 import os
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -29,6 +28,7 @@ from mgrep_tui.index.results import CheckResult
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Hit, Mode, Progress
 from mgrep_tui.ngram.snapshot import Snapshot, make_snapshot
+from mgrep_tui.search import matcher as matching
 from mgrep_tui.search import work
 from mgrep_tui.search.buffers import by_first_line
 from mgrep_tui.search.hits import LONG_BYTES
@@ -39,29 +39,13 @@ from mgrep_tui.search.second import SECOND
 from mgrep_tui.settings.config import Settings
 from tests.support import ngram_cases as cases
 from tests.support import ngram_world as worlds
+from tests.support.long_run import Tally, main
 
 FILES = 120
 PATTERNS = 150
-ROUNDS_AT_ONCE = 20
 
 Found = dict[bytes, list[tuple[int, list[tuple[int, int]]]]]
 """By path the lines and their spans, in characters."""
-
-
-@dataclass
-class Tally:
-    pairs: int = 0
-    matching: int = 0
-    patterns: int = 0
-    refused: int = 0
-    failures: tuple[str, ...] = ()
-
-    def add(self, other: Tally) -> None:
-        self.pairs += other.pairs
-        self.matching += other.matching
-        self.patterns += other.patterns
-        self.refused += other.refused
-        self.failures += other.failures
 
 
 @dataclass
@@ -90,7 +74,11 @@ def play(seed: int) -> Tally:
     """One round."""
     rng = Random(seed)
     files = {b"d%d/f%03d.%s" % (n % 7, n, rng.choice((b"c", b"py"))): cases.text(rng) for n in range(FILES)}
-    with tempfile.TemporaryDirectory() as folder, worlds.small_blocks(rng.choice((16, 48, 300, 4000)), 256):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        worlds.small_blocks(rng.choice((16, 48, 300, 4000)), 256),
+        _marked_once(),
+    ):
         world = worlds.World.make(Path(folder), files)
         root = open_root(Path(folder) / "tree")
         snapshot: Snapshot | None = world.snapshot
@@ -127,35 +115,22 @@ def _edited(
     return make_snapshot(snapshot.segments, extra=known, covers=True), files, check
 
 
-def naive(matcher: Matcher, files: dict[bytes, bytes]) -> Found:
-    """What a match is, line by line."""
+def naive(matcher: Matcher, texts: dict[bytes, tuple[bytes, list[bytes]]]) -> Found:
+    """What a match is, line by line; `texts` by path, each with its lines."""
     found: Found = {}
-    for path, raw in files.items():
-        text = searchable(raw)
-        if text is None or not text.data:
-            continue
-        content = matcher.text_of(text.data)
+    for path, (content, lines) in texts.items():
         own = []
         if matcher.is_multiline:
+            content = matcher.text_of(content)
             spans = matcher.spans(content, starts_file=True, ends_file=True)
             for line, begin, end, some in by_first_line(content, spans, 1 << 60):
-                own.append(
-                    (
-                        line,
-                        _in_chars(
-                            content[begin:end].removesuffix(b"\r"), [(a - begin, min(b, end) - begin) for a, b in some]
-                        ),
-                    )
-                )
+                shown = content[begin:end].removesuffix(b"\r")
+                own.append((line, _in_chars(shown, [(a - begin, min(b, end) - begin) for a, b in some])))
         else:
-            lines = content.split(b"\n")
-            if lines[-1] == b"":
-                lines.pop()
-            for number, line in enumerate(lines):
-                shown = line.removesuffix(b"\r")
-                spans = matcher.spans(
-                    line if matcher._keeps_return else shown, starts_file=not number, ends_file=number == len(lines) - 1
-                )
+            for number, whole in enumerate(lines):
+                shown = whole.removesuffix(b"\r")
+                text = whole if matcher._keeps_return else shown
+                spans = matcher.spans(text, starts_file=not number, ends_file=number == len(lines) - 1)
                 if spans:
                     own.append((number, _in_chars(shown, spans)))
         if own:
@@ -163,7 +138,32 @@ def naive(matcher: Matcher, files: dict[bytes, bytes]) -> Found:
     return found
 
 
+def texts_of(files: dict[bytes, bytes]) -> dict[bytes, tuple[bytes, list[bytes]]]:
+    """The texts that are searched, by path, and their lines."""
+    found = {}
+    for path, raw in files.items():
+        text = searchable(raw)
+        if text is not None and text.data:
+            lines = text.data.split(b"\n")
+            found[path] = text.data, lines[:-1] if lines[-1] == b"" else lines
+    return found
+
+
+@contextlib.contextmanager
+def _marked_once() -> Iterator[None]:
+    """The same lines are asked for each pattern: their marked form, which is the greater part of the time, is made once."""
+    made = matching.MarkedText
+    matching.MarkedText = functools.lru_cache(maxsize=None)(made)  # type: ignore[assignment,misc]
+    try:
+        yield
+    finally:
+        matching.MarkedText = made  # type: ignore[misc]
+
+
 def _in_chars(line: bytes, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    if line.isascii() and len(line) <= LONG_BYTES:
+        return [(start, min(end, len(line))) for start, end in spans if start < min(end, len(line))]
+
     def chars(size: int) -> int:
         return len(line[:size].decode("utf-8", "replace"))
 
@@ -187,7 +187,7 @@ def _ask(
 ) -> Tally:
     tally = Tally()
     engine = RegexEngine(root, Settings())
-    raws = list(files.values())
+    raws, texts = list(files.values()), texts_of(files)
     for _ in range(PATTERNS):
         made = cases.pattern(rng, raws).replace("/", ".")
         case = rng.choice(("smart", "yes", "no"))
@@ -200,7 +200,7 @@ def _ask(
             continue
         if matcher._is_edge or not query.pattern:
             continue
-        expected = naive(matcher, files)
+        expected = naive(matcher, texts)
         long = {(path, line) for path, own in expected.items() for line, spans in own if spans and spans[0][1] == -1}
         sink = Lines()
         engine.search(query, snapshot, lambda _: checked, sink, CancelToken())
@@ -227,31 +227,5 @@ def _difference(told: Found, expected: Found) -> str:
     return ""
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=5_000_000)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(arguments)
-    total = Tally()
-    started = time.monotonic()
-    rounds = 0
-    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-        while total.pairs < options.pairs:
-            seeds = range(options.seed + rounds, options.seed + rounds + ROUNDS_AT_ONCE)
-            for tally in pool.imap_unordered(play, seeds):
-                total.add(tally)
-                for failure in tally.failures:
-                    print(failure, flush=True)
-            rounds += ROUNDS_AT_ONCE
-            print(f"{rounds} rounds, {total.pairs:,} pairs, {time.monotonic() - started:.0f} s", flush=True)
-    print(
-        f"{total.pairs:,} pattern-file pairs, {total.matching:,} matching lines, {total.patterns:,} searches, "
-        f"{total.refused:,} patterns refused, {rounds:,} rounds from seed {options.seed}, "
-        f"{time.monotonic() - started:.0f} s, {len(total.failures)} failures"
-    )
-    return 1 if total.failures else 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main(play, __doc__ or "", sys.argv[1:]))

@@ -10,12 +10,8 @@ Prints the rounds that failed and exits with 1 when there are any.
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -25,28 +21,10 @@ from mgrep_tui.ngram.segment import Segment
 from mgrep_tui.ngram.snapshot import make_snapshot
 from tests.support import ngram_cases as cases
 from tests.support import ngram_world as worlds
+from tests.support.long_run import Tally, main
 
 FILES = 300
 PATTERNS = 500
-ROUNDS_AT_ONCE = 20
-
-
-@dataclass
-class Tally:
-    pairs: int = 0
-    matching: int = 0
-    patterns: int = 0
-    scans: int = 0
-    refused: int = 0
-    failures: tuple[str, ...] = ()
-
-    def add(self, other: Tally) -> None:
-        self.pairs += other.pairs
-        self.matching += other.matching
-        self.patterns += other.patterns
-        self.scans += other.scans
-        self.refused += other.refused
-        self.failures += other.failures
 
 
 def play(seed: int) -> Tally:
@@ -110,31 +88,5 @@ def ask(rng: Random, seed: int, world: worlds.World, raws: list[bytes]) -> Tally
     return tally
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=5_000_000)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(arguments)
-    total = Tally()
-    started = time.monotonic()
-    rounds = 0
-    with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-        while total.pairs < options.pairs:
-            seeds = range(options.seed + rounds, options.seed + rounds + ROUNDS_AT_ONCE)
-            for tally in pool.imap_unordered(play, seeds):
-                total.add(tally)
-                for failure in tally.failures:
-                    print(failure, flush=True)
-            rounds += ROUNDS_AT_ONCE
-            print(f"{rounds} rounds, {total.pairs:,} pairs, {time.monotonic() - started:.0f} s", flush=True)
-    print(
-        f"{total.pairs:,} pattern-text pairs, {total.matching:,} matching lines, {total.patterns:,} patterns "
-        f"({total.scans:,} planned as a scan), {total.refused:,} refused by the engine, {rounds:,} rounds from seed {options.seed}, "
-        f"{time.monotonic() - started:.0f} s, {len(total.failures)} failures"
-    )
-    return 1 if total.failures else 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main(play, __doc__ or "", sys.argv[1:]))
