@@ -51,7 +51,8 @@ class Candidate(NamedTuple):
 class Snapshot:
     """What the index knows at one moment. `segments` from the oldest to the newest, `dead` one array a segment (True: not to be used).
 
-    `covers` says that every file of the corpus is in a segment or in `extra`. `version` is the index's own count.
+    `extra` is sorted, each path once: it may be the whole tree, and every search asks for it. `covers` says that every file of the corpus
+    is in a segment or in `extra`. `version` is the index's own count.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -66,7 +67,7 @@ class Snapshot:
             _Part(segment, *_alive_blocks(segment, dead, plan))
             for segment, dead in zip(self.segments, self.dead, strict=True)
         )
-        return Candidates(parts, tuple(sorted(set(self.extra))))
+        return Candidates(parts, self.extra)
 
 
 @dataclass(frozen=True, slots=True)
