@@ -211,6 +211,15 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
         )
         parser.add_argument("--literal", "-F", action="store_true", help="the pattern is plain text")
         parser.add_argument("--word", "-w", action="store_true", help="match whole words only")
+        parser.add_argument(
+            "--language", action="append", default=[], metavar="NAME", help="only this language; also several times"
+        )
+        parser.add_argument(
+            "--path", action="append", default=[], metavar="PATTERN", help="only these paths; also several times"
+        )
+        parser.add_argument(
+            "--color", "--colour", choices=("auto", "always", "never"), default="auto", help="colours (default: auto)"
+        )
         _add_common(parser, parser)
     elif name == "why":
         parser.add_argument("file", metavar="FILE")

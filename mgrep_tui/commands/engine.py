@@ -20,6 +20,7 @@ from mgrep_tui.explorer.protocol import Explorer, SearchOptions
 from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Mode
+from mgrep_tui.search.query import narrowed
 from mgrep_tui.text.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -232,9 +233,9 @@ def search(arguments: argparse.Namespace) -> int:
 
             return _ask_all(explorer, read_queries(Path(arguments.queries)), mode, options, arguments, cancel)
         prefix = b"" if not arguments.paths else _prefix(arguments.paths[0])
-        printer = Printer(arguments, lambda path: (Where(prefix), path))
+        printer = Printer(arguments, lambda path: (Where(prefix), path), explorer.snippet)
         outcome = explorer.answer(
-            arguments.query, mode, options, printer, cancel,
+            narrowed(arguments.query, arguments.language, arguments.path), mode, options, printer, cancel,
             limit=arguments.limit, tier=arguments.tier, is_exhaustive=mode is Mode.REGEX,
         )  # fmt: skip
         printer.finish()
@@ -270,7 +271,7 @@ def _ask_all(
         kept = Collected()
         began = time.perf_counter()
         explorer.answer(
-            query,
+            narrowed(query, arguments.language, arguments.path),
             mode,
             options,
             kept,
@@ -285,7 +286,7 @@ def _ask_all(
             listed = [fields_of(hit, here, with_signals=arguments.explain) for hit in hits]
             print(json.dumps({"query": query, "elapsed_ms": round(elapsed_ms, 3), "hits": listed}), flush=True)
         else:
-            printer = Printer(arguments, here)
+            printer = Printer(arguments, here, explorer.snippet)
             printer.batch(hits)
             printer.finish()
         found = FOUND if hits else found

@@ -1,7 +1,8 @@
 """Hits on stdout, as grep prints them or as JSON.
 
 A hit is written as `path:line:column:text`, the path as it can be opened from where the command was started. To a terminal everything is
-sanitised; to a pipe go the bytes of the file names and the text as decoded.
+sanitised and coloured, and hits by meaning come with some lines of their chunk (`coloured`); to a pipe go the bytes of the file names and
+the text as decoded.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mgrep_tui.commands import coloured
+from mgrep_tui.errors import MgrepError
 from mgrep_tui.model import Hit, Mode, Progress
-from mgrep_tui.text.sanitize import sanitize
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,9 @@ class Where:
 Locate = Callable[[bytes], tuple[Where, bytes]]
 """From a hit's path to the root that it belongs to, and the path as that root has it."""
 
+BEST_HITS = 10
+"""So many hits by meaning a terminal shows when nothing is said: more would push the best ones off the screen."""
+
 
 def prefix_of(typed: str) -> bytes:
     """What stands before a path of the corpus so that it opens from here: nothing for the current folder."""
@@ -41,15 +47,20 @@ class Printer:
     """Prints hits as they come, up to a limit. Regex hits stream, by path; semantic ones, and those that are to be explained, wait for the
     last word on their order."""
 
-    def __init__(self, arguments: argparse.Namespace, locate: Locate) -> None:
+    def __init__(self, arguments: argparse.Namespace, locate: Locate, snippet: Callable[[Hit], str]) -> None:
+        """`snippet` gives the text of a hit's chunk."""
         self.count = 0
         self._limit = arguments.limit
         self._as_json = arguments.json
         self._explain = arguments.explain
-        self._is_terminal = sys.stdout.isatty()
+        is_terminal = sys.stdout.isatty()
+        self._has_colour = coloured.wants_colour(arguments.color, os.environ, is_terminal)
+        self._is_for_people = is_terminal or self._has_colour
         self._locate = locate
+        self._snippet = snippet
         self._waiting: list[Hit] = []
-        self._streams = arguments.mode == Mode.REGEX and not arguments.explain
+        self._is_regex = arguments.mode == Mode.REGEX
+        self._streams = self._is_regex and not arguments.explain
 
     def batch(self, hits: Sequence[Hit]) -> None:
         if self._streams:
@@ -65,33 +76,57 @@ class Printer:
         return None
 
     def finish(self) -> None:
-        self._print(self._waiting)
+        """Print what waited for the last word."""
+        hits = self._waiting
+        is_short = self._is_for_people and not self._as_json and not self._is_regex and self._limit is None
+        self._print(hits[:BEST_HITS] if is_short else hits)
         self._waiting = []
         sys.stdout.flush()
+        if is_short and len(hits) > BEST_HITS and sys.stderr.isatty():
+            print(f"\nThe best {BEST_HITS} of {len(hits)}; --limit {len(hits)} shows all.", file=sys.stderr)
 
     def _print(self, hits: Sequence[Hit]) -> None:
         if self._limit is not None:
             hits = hits[: self._limit - self.count]
+        first = self.count
         self.count += len(hits)
         if self._as_json:
             sys.stdout.write(
                 "".join(json.dumps(fields_of(hit, self._locate, with_signals=self._explain)) + "\n" for hit in hits)
             )
-            return
-        lines = []
-        for hit in hits:
-            where, path = self._locate(hit.path)
-            line = b"%s%s:%d:%d:" % (where.prefix, path, hit.line + 1, hit.column + 1)
-            lines.append(line + hit.text.encode("utf-8", "replace"))
-            if self._explain:
-                lines.append(
-                    ("    " + "  ".join(f"{signal.name} {signal.value:+.3f}" for signal in hit.signals)).encode()
-                )
-        if self._is_terminal:
-            sys.stdout.write("".join(sanitize(os.fsdecode(line)) + "\n" for line in lines))
-        elif lines:
+        elif self._is_for_people:
+            width = shutil.get_terminal_size().columns
+            for number, hit in enumerate(hits, start=first):
+                sys.stdout.write(("\n" if number and not self._is_regex else "") + self._shown(hit, width) + "\n")
+        elif hits:
+            lines = []
+            for hit in hits:
+                lines.append(b"%s:%d:%d:" % (self._path(hit), hit.line + 1, hit.column + 1))
+                lines[-1] += hit.text.encode("utf-8", "replace")
+                if self._explain:
+                    lines.append(_signals(hit).encode())
             sys.stdout.flush()
             sys.stdout.buffer.write(b"\n".join(lines) + b"\n")
+
+    def _shown(self, hit: Hit, width: int) -> str:
+        path = os.fsdecode(self._path(hit))
+        if self._is_regex:
+            shown = coloured.line_of(path, hit, has_colour=self._has_colour)
+        else:
+            try:
+                chunk = self._snippet(hit)
+            except MgrepError:  # gone since it was found
+                chunk = ""
+            shown = coloured.block_of(path, hit, chunk, width, has_colour=self._has_colour)
+        return f"{shown}\n{_signals(hit)}" if self._explain else shown
+
+    def _path(self, hit: Hit) -> bytes:
+        where, path = self._locate(hit.path)
+        return where.prefix + path
+
+
+def _signals(hit: Hit) -> str:
+    return "    " + "  ".join(f"{signal.name} {signal.value:+.3f}" for signal in hit.signals)
 
 
 class LinePrinter:
@@ -102,7 +137,7 @@ class LinePrinter:
 
     def __init__(self, arguments: argparse.Namespace, where: Where) -> None:
         self.where = where
-        self._hits = Printer(arguments, lambda path: (self.where, path))
+        self._hits = Printer(arguments, lambda path: (self.where, path), lambda hit: hit.text)
         self._lines = 0
 
     @property

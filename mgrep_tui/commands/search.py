@@ -27,6 +27,7 @@ from mgrep_tui.explorer.several import SeveralExplorer
 from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Hit, Mode, Outcome, Progress, Sink
+from mgrep_tui.search.query import narrowed
 from mgrep_tui.text.sanitize import sanitize
 
 FOUND, NONE, ERROR = 0, 1, 2
@@ -147,14 +148,17 @@ class _Asker:
         label, _, own = path.partition(b"/")
         return self._by_label[label], own
 
+    def _snippet(self, hit: Hit) -> str:
+        return (self._several or self._roots[0]).snippet(hit)
+
     def one(self, query: str) -> int:
         arguments = self._arguments
         is_plain = self._limit is None and not arguments.json and not arguments.explain
         printer: _Printing
-        if self._mode is Mode.REGEX and is_plain and not sys.stdout.isatty():
+        if self._mode is Mode.REGEX and is_plain and arguments.color != "always" and not sys.stdout.isatty():
             printer = LinePrinter(arguments, self._wheres[0])
         else:
-            printer = Printer(arguments, self._locate)
+            printer = Printer(arguments, self._locate, self._snippet)
         outcomes = self._ask(query, printer)
         printer.finish()
         # Without an engine nothing was searched at all: no answer, and by no means "nothing there".
@@ -186,7 +190,7 @@ class _Asker:
                 print(json.dumps(answer), flush=True)
             else:
                 print(f"# {sanitize(query)}")
-                printer = Printer(self._arguments, self._locate)
+                printer = Printer(self._arguments, self._locate, self._snippet)
                 printer.batch(hits)
                 printer.finish()
             if hits:
@@ -202,6 +206,7 @@ class _Asker:
             print(f"mgrep-tui: {sanitize(f'{query!r}: {error}')}", file=sys.stderr)
 
     def _ask(self, query: str, sink: Sink) -> list[Outcome]:
+        query = narrowed(query, self._arguments.language, self._arguments.path)
         if self._several is not None and self._mode is Mode.SEMANTIC:
             return [
                 self._several.answer(

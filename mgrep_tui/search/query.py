@@ -216,6 +216,15 @@ def write(query: Query) -> str:
     return text
 
 
+def narrowed(text: str, languages: Sequence[str], paths: Sequence[str]) -> str:
+    """The query that asks the same of files in one of `languages` and on one of `paths` only, where any are given."""
+    groups = [[f"{key}:{_quoted(value)}" for value in values] for key, values in (("lang", languages), ("path", paths))]
+    filters = " ".join(f"({' or '.join(group)})" if len(group) > 1 else group[0] for group in groups if group)
+    # Blanks at the other end of a pattern belong to it.
+    parts = (text, filters) if text[:1].isspace() else (filters, text)
+    return " ".join(part for part in parts if part)
+
+
 def _pattern_of(text: str) -> str:
     return _parse_regex(Query(text, Mode.REGEX)).pattern
 

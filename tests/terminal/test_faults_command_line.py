@@ -17,7 +17,7 @@ from tests.support.terminal import terminal
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
 # The line of progress, and what every terminal program writes.
-OURS = {"\r", "\n", "\t", "\x1b[K"}
+OURS = {"\r", "\n", "\t", "\x1b[K", "\x1b[Nm"}
 EVIL = "".join(ESCAPES)
 
 
