@@ -193,7 +193,7 @@ class MeaningSearch:
             if place is None or text is None:
                 continue
             if not place.query.filters.needs_text or holds(place.query.filters, one.row, text):
-                hits.append(hit_of(one.row, text, None, 0.0, (), place.prefix))
+                hits.append(hit_of(one.row, text, place.query.filters, prefix=place.prefix))
         if hits:
             sink.batch(hits)
         elapsed_ms = (time.monotonic() - started) * 1000.0

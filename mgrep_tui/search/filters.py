@@ -102,11 +102,13 @@ class Is:
 
 @dataclass(frozen=True, slots=True)
 class HasText:
-    """A quoted text or `/pattern/` of semantic mode, which a chunk must hold. `found` tells whether a text does."""
+    """A quoted text or `/pattern/` of semantic mode, which a chunk must hold. `found` tells whether a text does, `lines` where: the numbers
+    of the lines that match, with the matches in them as pairs of characters."""
 
     value: str
     is_pattern: bool
     found: Callable[[str], bool] = field(compare=False, repr=False)
+    lines: Callable[[str], list[tuple[int, list[tuple[int, int]]]]] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,11 @@ class Filters:
         return any(isinstance(leaf, HasText | HasWord) for leaf in leaves(self.condition))
 
     @cached_property
+    def asked_texts(self) -> tuple[HasText, ...]:
+        """The texts and patterns that are asked for; those that are denied are not among them."""
+        return tuple(_asked_texts(self.condition))
+
+    @cached_property
     def needs_chunk(self) -> bool:
         """Whether symbol, class or kind have a say."""
         return any(isinstance(leaf, SymbolLike | ClassLike | KindIs) for leaf in leaves(self.condition))
@@ -187,6 +194,14 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
     elif isinstance(condition, Not):
         yield from leaves(condition.inner)
     else:
+        yield condition
+
+
+def _asked_texts(condition: Condition) -> Iterator[HasText]:
+    if isinstance(condition, And | Or):
+        for part in condition.parts:
+            yield from _asked_texts(part)
+    elif isinstance(condition, HasText):
         yield condition
 
 

@@ -89,13 +89,24 @@ KEYS: dict[str, Callable[[str, int], Condition | str]] = {
 def text_leaf(value: str, is_pattern: bool, case: str, position: int) -> Condition:
     """A condition on the text of a chunk. A wrong pattern raises `QueryError` at its place in the query."""
     # Late: compiling brings re2 along, which a query without such a part does not need.
+    from mgrep_tui.search.hits import row_of
     from mgrep_tui.search.matcher import compile_pattern
 
     try:
         matcher = compile_pattern(value, case=case, is_literal=not is_pattern)
     except QueryError as error:
         raise QueryError(error.message, position + (error.position or 0), error.hint) from error
-    return HasText(value, is_pattern, lambda text: matcher.is_in(text.encode("utf-8", "replace")))
+
+    def lines(text: str) -> list[tuple[int, list[tuple[int, int]]]]:
+        content = matcher.text_of(text.encode("utf-8", "replace"))
+        found = []
+        for one in matcher.lines(content):
+            line, _, places, _, *window = row_of(content, one, False)
+            offset = window[2] if window else 0
+            found.append((line, [(start + offset, end + offset) for start, end in places]))
+        return found
+
+    return HasText(value, is_pattern, lambda text: matcher.is_in(text.encode("utf-8", "replace")), lines)
 
 
 def word_leaf(value: str, case: str) -> Condition:

@@ -35,6 +35,7 @@ from mgrep_tui.settings.config import Settings
 __all__ = ["GONE", "LIKE_RATIO", "Deep", "SemanticEngine", "has_words"]
 
 WIDE_ARM = 2_000  # candidates when a quoted text must be found in them and stands in too many files to look beforehand
+LISTED = 100  # chunks looked at together where filters alone are asked for
 LIKE_WORDS = 12  # rare words of a chunk that "more like this" asks for
 LIKE_RATIO = 0.7  # of meaning in "more like this": its words are many and common
 NOTHING_ASKED = Outcome(engine="index", notes=("There is no word in this to look for.",))
@@ -162,16 +163,21 @@ class SemanticEngine:
         if allowed is None:
             return Outcome(vector_coverage=view.coverage)
         hits: list[Hit] = []
-        rows = sorted(
-            catalog.chunks(_first_ids(catalog, allowed, limit)).values(), key=lambda row: (row.path, row.first_line)
-        )
+        ids = _in_order(catalog, allowed)
+        place = 0
         with Reader(self._root) as reader:
-            chunks = ChunkReader(reader, _stats_of(catalog, rows), self._limit_bytes)
-            for row in rows:
-                cancel.check()
-                text = chunks.read(row)
-                if text is not None and (not query.filters.needs_text or holds(query.filters, row, text)):
-                    hits.append(hit_of(row, text, None, 0.0, ()))
+            while place < len(ids) and len(hits) < limit:  # what they demand of a text may leave few of many
+                some = ids[place : place + max(limit, LISTED)]
+                place += len(some)
+                rows = sorted(catalog.chunks(some).values(), key=lambda row: (row.path, row.first_line))
+                chunks = ChunkReader(reader, _stats_of(catalog, rows), self._limit_bytes)
+                for row in rows:
+                    cancel.check()
+                    text = chunks.read(row)
+                    if text is not None and (not query.filters.needs_text or holds(query.filters, row, text)):
+                        hits.append(hit_of(row, text, query.filters))
+        is_capped = place < len(ids) or len(hits) > limit
+        hits = hits[:limit]
         if hits:
             sink.batch(hits)
         elapsed_ms = (time.monotonic() - started) * 1000.0
@@ -179,7 +185,7 @@ class SemanticEngine:
             hits=len(hits),
             files=len({hit.path for hit in hits}),
             engine="index",
-            is_capped=len(allowed) > limit,
+            is_capped=is_capped,
             vector_coverage=view.coverage,
             elapsed_ms=elapsed_ms,
             first_hit_ms=elapsed_ms if hits else None,
@@ -202,12 +208,12 @@ def _vector_of(view: SemanticView, chunk_id: int) -> npt.NDArray[np.float32] | N
     return vectors[0] if len(vectors) else None
 
 
-def _first_ids(catalog: Catalog, allowed: npt.NDArray[np.int64], limit: int) -> list[int]:
-    """The ids of the first allowed chunks, by file in the order in which files came into the catalog: by path, when all came at once."""
+def _in_order(catalog: Catalog, allowed: npt.NDArray[np.int64]) -> list[int]:
+    """The ids of the allowed chunks, by file in the order in which files came into the catalog: by path, when all came at once."""
     columns = catalog.all_chunk_columns()
     places = np.flatnonzero(np.isin(columns.chunk_id, allowed))
     order = np.lexsort((columns.chunk_id[places], columns.file_id[places]))
-    ids: list[int] = columns.chunk_id[places[order[:limit]]].tolist()
+    ids: list[int] = columns.chunk_id[places[order]].tolist()
     return ids
 
 

@@ -152,7 +152,8 @@ class Showing:
                     continue
                 if len(shown) == most:
                     break
-                hit = hit_of(row, text, words, ranking.shown_score(place), ranking.signals_of(place), source.prefix)
+                score, signals = ranking.shown_score(place), ranking.signals_of(place)
+                hit = hit_of(row, text, source.filters, words, score, signals, source.prefix)
                 shown.append(_Shown(hit, place, text.text))
                 if len(shown) == min(FIRST_BATCH, self._limit):
                     sent = self._send(self._with_copies(shown))
@@ -229,13 +230,15 @@ def holds(filters: Filters, row: ChunkRow, text: ChunkText) -> bool:
 def hit_of(
     row: ChunkRow,
     text: ChunkText,
-    words: QuestionWords | None,
-    score: float,
-    signals: tuple[Signal, ...],
+    filters: Filters,
+    words: QuestionWords | None = None,
+    score: float = 0.0,
+    signals: tuple[Signal, ...] = (),
     prefix: bytes = b"",
 ) -> Hit:
-    """A chunk as a hit on its best line; `prefix` stands before its path."""
-    best = best_line(text, words, row.symbol.partition(", ")[0])
+    """A chunk as a hit on its best line: one with what the filters demand, else with the words; `prefix` stands before its path."""
+    demanded = [one.lines(text.text) for one in filters.asked_texts]
+    best = best_line(text, words, row.symbol.partition(", ")[0], demanded)
     return Hit(
         path=prefix + row.path,
         line=row.first_line + best.line,

@@ -9,8 +9,10 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from mgrep_tui.corpus.read import Reader, searchable, split_lines
 from mgrep_tui.embedding.text import embedding_text, text_hash
@@ -21,7 +23,11 @@ from mgrep_tui.model import Chunk, FileStat, Span
 LINE_CHARS = 2_000  # of one line, as chunks are cut; base64 is longer
 SHOWN_CHARS = 400  # a longer line is shown as a window
 BEFORE_CHARS = 80  # of the window, before the first lit word
+DEMANDED = 100.0  # what a quoted text or pattern on a line is worth, in words of the question
 SHORT_STEM = 3  # stems up to this length only count at a word's beginning
+
+Places: TypeAlias = tuple[int, list[tuple[int, int]]]
+"""A line of a chunk and what is found in it, as pairs of characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,28 +138,44 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     return not (start and text[start - 1].isalnum()) and not text[end : end + 1].isalpha()
 
 
-def best_line(text: ChunkText, words: QuestionWords | None, definition: str) -> BestLine:
-    """The line with the most different words of the question; the earlier wins, and one that names the chunk's symbol counts more."""
+def best_line(
+    text: ChunkText, words: QuestionWords | None, definition: str, demanded: Sequence[Sequence[Places]] = ()
+) -> BestLine:
+    """The line with the most different words of the question; the earlier wins, and one that names the chunk's symbol counts more.
+
+    `demanded` says for each quoted text and pattern on which lines it stands: a line with one comes before any without.
+    """
     best, best_value = 0, 0.0
     found: dict[int, set[int]] = {}
+    lit: dict[int, list[Span]] = {}
+    held: Counter[int] = Counter()
+    for places in demanded:
+        for line, spans in places:
+            lit.setdefault(line, []).extend(Span(*span) for span in spans)
+            held[line] += 1
     if words is not None:
         starts = list(itertools.accumulate((len(line) + 1 for line in text.lines), initial=0))
         for number, place in words.places(text.text):
             found.setdefault(bisect.bisect_right(starts, place) - 1, set()).add(number)
-    for line in sorted(found):
-        value = len(found[line]) + (0.5 if definition and definition in text.lines[line] else 0.0)
+    for line in sorted({*found, *held} & set(range(len(text.lines)))):
+        value = DEMANDED * held[line] + len(found.get(line, ()))
+        value += 0.5 if definition and definition in text.lines[line] else 0.0
         if value > best_value:
             best, best_value = line, value
     if best_value == 0.0:
         best = next(
             (number for number, line in enumerate(text.lines) if definition and definition in line), None
         ) or next((number for number, line in enumerate(text.lines) if line.strip()), 0)
-    return _window(best, text.lines[best] if text.lines else "", words)
+    return _window(
+        best, text.lines[best] if text.lines else "", words, sorted(lit.get(best, ()), key=lambda s: s.start)
+    )
 
 
-def _window(number: int, line: str, words: QuestionWords | None) -> BestLine:
+def _window(number: int, line: str, words: QuestionWords | None, lit: list[Span]) -> BestLine:
     spans = words.spans(line) if words is not None else []
-    column = spans[0].start if spans else len(line) - len(line.lstrip())
+    column = (lit or spans)[0].start if lit or spans else len(line) - len(line.lstrip())
+    if lit:
+        spans = _united([*lit, *spans])
     offset = 0
     if len(line) > SHOWN_CHARS:
         offset = max(0, min(column - BEFORE_CHARS, len(line) - SHOWN_CHARS))
@@ -164,3 +186,14 @@ def _window(number: int, line: str, words: QuestionWords | None) -> BestLine:
             if span.end > offset and span.start < offset + len(line)
         ]
     return BestLine(number, column if spans or not offset else offset, line, tuple(spans), offset)
+
+
+def _united(spans: list[Span]) -> list[Span]:
+    """The same characters in spans that do not meet, in order."""
+    found: list[Span] = []
+    for span in sorted(spans, key=lambda one: (one.start, one.end)):
+        if found and span.start <= found[-1].end:
+            found[-1] = Span(found[-1].start, max(found[-1].end, span.end))
+        else:
+            found.append(span)
+    return found

@@ -75,3 +75,20 @@ def test_a_text_in_many_files_is_judged_as_it_is_shown(world: World, monkeypatch
 
 def test_an_index_that_cannot_tell_changes_nothing(world: World) -> None:
     assert found(world, r"marker /zq\dx/", lambda texts: None) == found(world, r"marker /zq\dx/", None) == [b"zebra.py"]
+
+
+@pytest.mark.parametrize("text", [r"/zq\dx/", '"zq7x"', r"other value /zq\dx/", "value ZQ7X or /zq.x/"])
+def test_a_hit_lands_on_the_line_that_was_demanded(world: World, text: str) -> None:
+    engine = SemanticEngine(world.root, world.settings)
+    sink = ListSink()
+    engine.search(parse(text, Mode.SEMANTIC), world.view(), sink, CancelToken(), limit=5)
+    hit = next(hit for hit in sink.hits if hit.path == b"zebra.py")
+    assert (hit.line, hit.column) == (1, 14)
+    assert any(hit.text[span.start : span.end].startswith("zq7x") for span in hit.spans)
+
+
+def test_a_text_that_is_denied_draws_nobody(world: World) -> None:
+    engine = SemanticEngine(world.root, world.settings)
+    sink = ListSink()
+    engine.search(parse('lang:python -"zq7x"', Mode.SEMANTIC), world.view(), sink, CancelToken(), limit=5)
+    assert {hit.line for hit in sink.hits} == {0}

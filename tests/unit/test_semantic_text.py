@@ -67,3 +67,10 @@ def test_short_chunks_fold_only_when_equal() -> None:
     assert folding.twin_of(0, "get", ("def get(self):", "return self.a")) is None
     assert folding.twin_of(1, "get", ("def get(self):", "return self.b")) is None
     assert folding.twin_of(2, "get", ("def get(self):", "return self.b")) == 1
+
+
+def test_a_demanded_text_far_out_in_a_long_line_is_in_the_window() -> None:
+    line = "é" * 1_500 + "needle" + "x" * 400
+    best = best_line(ChunkText(("needle", line)), None, "", [[(1, [(1_500, 1_506)])]])
+    assert (best.line, best.column) == (1, 1_500)
+    assert [best.text[span.start : span.end] for span in best.spans] == ["needle"]
