@@ -69,3 +69,33 @@ def test_the_contracts_of_the_rooms_hold() -> None:
         capture_output=True, text=True, cwd=PROJECT, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+ON_ANOTHER_SYSTEM = """
+import importlib, os, pkgutil, signal, sys
+import mgrep_tui
+names = [module.name for module in pkgutil.walk_packages(mgrep_tui.__path__, "mgrep_tui.")]
+names = [name for name in names if not name.endswith("__main__")]
+for name in names:
+    importlib.import_module(name)  # with all that is not ours
+for name in ["mgrep_tui", *names]:
+    sys.modules.pop(name)
+sys.platform = "win32"
+for name in ("fcntl", "termios", "resource", "pwd", "grp", "tty", "pty"):
+    sys.modules[name] = None
+for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_DIRECTORY", "pread", "preadv", "pwrite", "pwritev", "getuid", "geteuid", "getpgrp",
+             "getsid", "killpg", "setsid", "fchmod", "mkfifo", "nice", "sched_getaffinity", "statvfs", "getpgid", "tcgetpgrp"):
+    delattr(os, name)
+for name in ("SIGALRM", "SIGKILL", "SIGHUP", "SIGTSTP", "SIGCONT", "SIGPIPE", "SIGWINCH", "SIGUSR1", "SIGQUIT", "SIGCHLD", "pthread_sigmask"):
+    delattr(signal, name)
+for name in names:
+    importlib.import_module(name)
+"""
+
+
+def test_the_program_can_start_where_nothing_of_posix_is() -> None:
+    """As Windows has it: without these modules, functions and signals. What is not ours has been imported before they go."""
+    done = subprocess.run(
+        [sys.executable, "-c", ON_ANOTHER_SYSTEM], capture_output=True, text=True, cwd=PROJECT, check=False
+    )
+    assert done.returncode == 0, done.stderr
