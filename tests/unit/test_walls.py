@@ -86,7 +86,8 @@ for name in ("fcntl", "termios", "resource", "pwd", "grp", "tty", "pty"):
 for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_DIRECTORY", "pread", "preadv", "pwrite", "pwritev", "getuid", "geteuid", "getpgrp",
              "getsid", "killpg", "setsid", "fchmod", "mkfifo", "nice", "sched_getaffinity", "statvfs", "getpgid", "tcgetpgrp"):
     delattr(os, name)
-for name in ("SIGALRM", "SIGKILL", "SIGHUP", "SIGTSTP", "SIGCONT", "SIGPIPE", "SIGWINCH", "SIGUSR1", "SIGQUIT", "SIGCHLD", "pthread_sigmask"):
+for name in ("SIGALRM", "SIGKILL", "SIGHUP", "SIGTSTP", "SIGCONT", "SIGPIPE", "SIGWINCH", "SIGUSR1", "SIGQUIT", "SIGCHLD",
+             "pthread_sigmask"):
     delattr(signal, name)
 for name in names:
     importlib.import_module(name)
