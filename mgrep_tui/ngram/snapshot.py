@@ -24,7 +24,7 @@ from mgrep_tui.ngram.segment import Segment
 Dead = npt.NDArray[np.bool_]
 
 _MARK_BYTES = 3
-_FIRST_AT_ONCE = 16  # so that the first answer does not wait
+_FIRST_AT_ONCE = 32  # so that the first answer does not wait; as many as are put in order before the first is read
 _AT_ONCE = 512
 
 
