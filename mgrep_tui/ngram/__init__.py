@@ -39,7 +39,7 @@ it.
 
 6. **Blocks.** A block is a run of whole lines; a line is never divided between blocks, so a match inside a line has all its
    literals in one block, and blocks may be ANDed. While building, a line longer than a piece is cut into pieces that overlap by 64
-   bytes and begin and end at characters; a gram of 8 folded bytes comes from at most 32 raw ones, so it lies whole in one piece.
+   bytes and begin and end at characters; a gram of 6 folded bytes comes from at most 24 raw ones, so it lies whole in one piece.
 
 7. **Matches over several lines** may have literals in different blocks of the file. With `multiline` each list is widened to whole
    files before it is ANDed, and the file is read whole.

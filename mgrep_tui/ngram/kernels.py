@@ -22,7 +22,7 @@ SINGLE = 1 << 31
 """Marks a value of the lookup table that is the one block of its gram instead of an offset."""
 
 SEEN_SLOTS = 1 << 14
-"""Slots of the set that drops a block's repeated grams. A block of 16 KB has about 2,400 different ones."""
+"""Slots of the set that drops a block's repeated grams. A block of 6 KB of C has about 3,000 different ones."""
 
 _PROBES = 8
 _DEPTH = 8  # a power of two, at least CAP
