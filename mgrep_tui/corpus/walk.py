@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -28,6 +28,8 @@ from mgrep_tui.settings.config import CorpusSettings
 
 # Files between two looks at the cancel token: about 10 ms.
 _FILES_A_LOOK = 4096
+# Of a stream: few at first, so that they are there at once, then more, since each step has its price.
+_FIRST_STEP, _STEP_GROWTH = 256, 4
 _BY_PATH = attrgetter("path")
 _WITHOUT_GIT = "Ignore rules are read without git; ignored files that git tracks are not searched."
 
@@ -66,8 +68,8 @@ def list_files(
     if root.is_bare:
         return Listing([], [], False, ("This is a bare git repository: it has no files checked out.",))
     lister = _Lister(root, settings, cancel, previous, report)
-    lister.add_repository(root, b"")
-    lister.follow_links()
+    for _ in lister.steps():
+        pass
     lister.entries.sort(key=_BY_PATH)
     return Listing(
         lister.entries,
@@ -79,6 +81,21 @@ def list_files(
         tuple(lister.linked),
         tuple(lister.absent),
     )
+
+
+def stream_files(root: Root, settings: CorpusSettings, cancel: CancelToken | None = None) -> Iterator[list[Entry]]:
+    """The same files as they are found, in no order, the first after some milliseconds: for who cannot wait for the end of a listing.
+
+    Any thread. Raises Cancelled.
+    """
+    if root.is_bare:
+        return
+    lister = _Lister(root, settings, cancel, None, None)
+    seen = 0
+    for _ in lister.steps():
+        if len(lister.entries) > seen:
+            yield lister.entries[seen:]
+            seen = len(lister.entries)
 
 
 class _Lister:
@@ -110,60 +127,72 @@ class _Lister:
         memory = Memory() if previous is None else previous.memory
         self.folders = Folders(root, own, Layers(above), memory, time.time_ns())
 
-    def add_repository(self, repository: Root, mount: bytes) -> None:
+    def steps(self) -> Iterator[None]:
+        """Do it all; stops whenever there is more in `entries`."""
+        yield from self._add_repository(self._root, b"")
+        self._follow_links()
+        yield
+
+    def _add_repository(self, repository: Root, mount: bytes) -> Iterator[None]:
         """Add the files of the root's own repository, or of one nested in it, or of a folder outside git."""
         try:
             if repository.is_git and not sources.is_left_out_by_git(repository, self._cancel):
-                self._add_by_git(repository, mount)
+                yield from self._add_by_git(repository, mount)
                 return
         except UnreadableError as error:
             self.notes.append(f"{error.message} {_WITHOUT_GIT}")
         if not mount:
             self.is_git = False
-        self._add_names(sources.walked(repository, self._settings, self._cancel, self._report), mount, is_walked=True)
+        walked = sources.walked(repository, self._settings, self._cancel, self._report)
+        yield from self._add_names(walked, mount, is_walked=True)
 
-    def _add_by_git(self, repository: Root, mount: bytes) -> None:
+    def _add_by_git(self, repository: Root, mount: bytes) -> Iterator[None]:
         listed = GitNames(repository, self._settings)
         try:
             tracked = listed.tracked(self._cancel)
             begun = len(self.entries)
-            self._add_names(tracked, mount)
+            yield from self._add_names(tracked, mount)
             untracked = listed.untracked(self._cancel)
         except BaseException:
             listed.stop()
             raise
-        self._add_names(untracked, mount)
+        yield from self._add_names(untracked, mount)
         if self.folders.has_negations and self._settings.use_gitignore:
             # An own rule may take back what git ignores, which git did not list.
             seen = {entry.path for entry in self.entries[begun:]} | set(self._links)
             walked = sources.walked(repository, self._settings, self._cancel)
             walked.paths = [path for path in walked.paths if mount + path not in seen]
             walked.folders = []
-            self._add_names(walked, mount, is_walked=True)
+            yield from self._add_names(walked, mount, is_walked=True)
 
-    def _add_names(self, names: Names, mount: bytes, *, is_walked: bool = False) -> None:
+    def _add_names(self, names: Names, mount: bytes, *, is_walked: bool = False) -> Iterator[None]:
         for skip in names.skips:
             self._skip(Skip(mount + skip.path, skip.reason, skip.detail))
         paths: Sequence[bytes] = names.paths if not mount else [mount + path for path in names.paths]
-        if mount or not is_walked:
-            paths = self.folders.admitted(paths, self._cancel)
+        start, size = 0, _FIRST_STEP
+        while start < len(paths):
+            part = paths[start : start + size]
+            start, size = start + size, min(_FILES_A_LOOK, size * _STEP_GROWTH)
+            if mount or not is_walked:
+                part = self.folders.admitted(part, self._cancel)
+            yield from self._add_files(part)
+            yield
         self.folders.look_into(mount + folder for folder in names.ruled)
-        self._add_files(paths)
         for folder in names.folders:
-            self._add_folder(mount + folder)
+            yield from self._add_folder(mount + folder)
 
-    def _add_folder(self, folder: bytes) -> None:
+    def _add_folder(self, folder: bytes) -> Iterator[None]:
         """A folder that git names without looking into it: a submodule, or a repository inside the work tree."""
         if not self.folders.enters(folder):
             return
         nested = nested_root(self._root.path / os.fsdecode(folder))
         if nested is not None:
-            self.add_repository(nested, folder + b"/")
+            yield from self._add_repository(nested, folder + b"/")
             return
         names = sources.walked(self._root, self._settings, self._cancel, start=folder + b"/", with_parents=False)
-        self._add_names(names, b"")
+        yield from self._add_names(names, b"")
 
-    def _add_files(self, paths: Sequence[bytes]) -> None:
+    def _add_files(self, paths: Sequence[bytes]) -> Iterator[None]:
         base, limit = self._base, self._settings.max_file_bytes
         lstat, known, append = os.lstat, self._known.get, self.entries.append
         is_regular = stat.S_ISREG
@@ -209,9 +238,9 @@ class _Lister:
         for folder in folders:
             owner, inner = owner_of(self._root, folder)
             if not owner.is_git or sources.is_submodule(owner, inner, self._cancel):
-                self._add_folder(folder)
+                yield from self._add_folder(folder)
 
-    def follow_links(self) -> None:
+    def _follow_links(self) -> None:
         """Say which links lead out of the root; admit what the others point to, when that is wished."""
         links, self._links = self._links, []
         seen: set[bytes] | None = None
@@ -232,9 +261,11 @@ class _Lister:
                 names = sources.walked(
                     self._root, self._settings, self._cancel, start=inside + b"/", with_parents=False
                 )
-                self._add_files([name for name in names.paths if name not in seen])
-            elif inside not in seen:
-                self._add_files((inside,))
+                wanted = [name for name in names.paths if name not in seen]
+            else:
+                wanted = [] if inside in seen else [inside]
+            for _ in self._add_files(wanted):
+                pass
             seen.update(entry.path for entry in self.entries[begun:])
         self._links = []
 

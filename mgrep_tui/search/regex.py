@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from mgrep_tui.corpus.root import Root
-from mgrep_tui.corpus.walk import list_files
+from mgrep_tui.corpus.walk import list_files, stream_files
 from mgrep_tui.errors import IndexDamagedError, QueryError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Outcome, Sink
@@ -32,7 +32,7 @@ from mgrep_tui.search.listing import ListMatcher
 from mgrep_tui.search.looking import LineMatcher
 from mgrep_tui.search.matcher import compile_pattern, read_pattern
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.running import Places, Run, SymbolsOf
+from mgrep_tui.search.running import Arriving, Places, Run, SymbolsOf
 from mgrep_tui.search.second import SECOND, Order
 from mgrep_tui.search.work import LinesOf, Task
 from mgrep_tui.settings.config import Settings
@@ -147,7 +147,7 @@ class RegexEngine:
         # Nothing that was printed can be taken back, so the disk is looked at first where the answer is a stream.
         checked = check(cancel) if check is not None and is_exhaustive else None
         try:
-            candidates, unlisted = self._candidates(matcher, snapshot, cancel)
+            candidates, unlisted = self._candidates(matcher, snapshot, cancel, waits=not is_ranked)
             run.answer(Places(candidates, unlisted, checked))
         except IndexDamagedError as error:
             if is_exhaustive and run.lines:
@@ -157,7 +157,7 @@ class RegexEngine:
                 sink.replace(())
             run = Run(query, task, sink, cancel, most, limit_s, is_ranked, is_exhaustive)
             run.notes.append("The n-gram index is damaged; every file was read instead.")
-            candidates, unlisted = self._candidates(matcher, None, cancel)
+            candidates, unlisted = self._candidates(matcher, None, cancel, waits=True)
             run.answer(Places(candidates, unlisted, None))
         if check is not None and not is_exhaustive and not run.is_stopped:
             run.verify(check(cancel))
@@ -167,9 +167,9 @@ class RegexEngine:
         return run.outcome()
 
     def _candidates(
-        self, matcher: LineMatcher, snapshot: Snapshot | None, cancel: CancelToken
-    ) -> tuple[Candidates | None, Sequence[bytes]]:
-        """What the index leads to, and the paths that it knows nothing of."""
+        self, matcher: LineMatcher, snapshot: Snapshot | None, cancel: CancelToken, *, waits: bool
+    ) -> tuple[Candidates | None, Sequence[bytes] | Arriving]:
+        """What the index leads to, and the paths that it knows nothing of; with `waits` in the order of paths."""
         candidates = None
         known: set[bytes] = set()
         if snapshot is not None:
@@ -179,6 +179,8 @@ class RegexEngine:
             known = set(snapshot.extra)
             for segment, dead in zip(snapshot.segments, snapshot.dead, strict=True):
                 known.update(itertools.compress(segment.paths(), (~dead).tolist()))
+        if not known and not waits:
+            return candidates, Arriving(stream_files(self._root, self._settings.corpus, cancel))
         listing = list_files(self._root, self._settings.corpus, cancel)
         return candidates, [entry.path for entry in listing.entries if entry.path not in known]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Hits, Outcome, Progress, Sink, Symbol
+from mgrep_tui.model import Entry, Hits, Outcome, Progress, Sink, Symbol
 from mgrep_tui.ngram.snapshot import Candidate, Candidates
 from mgrep_tui.search.backtracking import BacktrackingMatcher
 from mgrep_tui.search.hits import FileGroup, enclosing
@@ -36,6 +36,7 @@ PROGRESS_S = 0.1
 AHEAD_FILES = 256
 """How far in the order of paths one looks for good files (no tests, nothing generated) to read first. So few are read within `SETTLE_S`,
 and need no such order."""
+MANY_FILES = 1 << 20  # for a tree that is still being listed
 NAMED_LINES = 300
 NAMING_S = 0.05
 """So many of the first hits, or what can be looked up in that time, carry the symbol around them."""
@@ -59,18 +60,48 @@ class Extent(Protocol):
     def has_scan(self) -> bool: ...
 
 
-class Places:
-    """Where to look, by path: what the index leads to, what it does not know, and what a check of the disk said before the search."""
+class Arriving:
+    """The paths of a tree that is still being listed: whoever goes through them, once, waits for each part."""
 
-    def __init__(self, candidates: Candidates | None, unlisted: Sequence[bytes], checked: CheckResult | None) -> None:
+    def __init__(self, parts: Iterable[Sequence[Entry]]) -> None:
+        self._parts = parts
+        self._count = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self._parts:
+            self._count += len(part)
+            for entry in part:
+                yield entry.path
+
+    def __len__(self) -> int:
+        """How many have come."""
+        return self._count
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class Places:
+    """Where to look, by path: what the index leads to, what it does not know, and what a check of the disk said before the search.
+
+    While nothing is known of the tree, its files are looked into in the order in which they are listed.
+    """
+
+    def __init__(
+        self, candidates: Candidates | None, unlisted: Sequence[bytes] | Arriving, checked: CheckResult | None
+    ) -> None:
         self._candidates = candidates
         self._checked = checked if checked is not None and checked.is_complete else None
         changed = self._checked.changed if self._checked is not None else ()
         self._whole = sorted({*unlisted, *changed}) if changed else unlisted
-        self.count = (len(candidates) if candidates is not None else 0) + len(self._whole)
+        self.is_arriving = isinstance(self._whole, Arriving)
         self.has_index = candidates is not None and candidates.indexed_count > 0
         self.has_scan = bool(self._whole) or candidates is None or bool(candidates.extra)
         self.is_checked = self._checked is not None
+
+    @property
+    def count(self) -> int:
+        return (len(self._candidates) if self._candidates is not None else 0) + len(self._whole)
 
     def __iter__(self) -> Iterator[Candidate]:
         indexed: Iterable[Candidate] = self._candidates if self._candidates is not None else ()
@@ -155,8 +186,9 @@ class Run:
         ):
             self._stream(places, matcher, self.sink)
             return
-        stream: Iterable[Candidate] = _good_first(places) if self.is_ranked and places.count > AHEAD_FILES else places
-        self.consume(look_into(self.task, stream, self.cancel, places.count), places)
+        count = MANY_FILES if places.is_arriving else places.count
+        stream: Iterable[Candidate] = _good_first(places) if self.is_ranked and count > AHEAD_FILES else places
+        self.consume(look_into(self.task, stream, self.cancel, count), places)
 
     def consume(self, found: Iterable[Looked], places: Extent) -> None:
         """Take what was found by whoever looked, and show it in batches, until it ends or a limit is met."""

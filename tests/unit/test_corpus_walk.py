@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mgrep_tui.corpus.root import open_root
-from mgrep_tui.corpus.walk import Listing, list_files
+from mgrep_tui.corpus.walk import Listing, list_files, stream_files
 from mgrep_tui.errors import Cancelled, UnreadableError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import SkipReason
@@ -34,7 +34,11 @@ def tree(tmp_path: Path) -> Tree:
 
 
 def listing(path: Path, **settings: object) -> Listing:
-    return list_files(open_root(path), CorpusSettings(**settings))  # type: ignore[arg-type]
+    """All that is listed, which is what comes as a stream too."""
+    root, wished = open_root(path), CorpusSettings(**settings)  # type: ignore[arg-type]
+    found = list_files(root, wished)
+    assert sorted(entry for part in stream_files(root, wished) for entry in part) == found.entries
+    return found
 
 
 def names(path: Path, **settings: object) -> list[str]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mgrep_tui.corpus.root import Root
+from mgrep_tui.corpus.walk import list_files
 from mgrep_tui.errors import Cancelled, IndexDamagedError, QueryError
 from mgrep_tui.index.results import CheckResult
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Mode, Symbol
+from mgrep_tui.model import Entry, Mode, Symbol
 from mgrep_tui.ngram.snapshot import Snapshot, make_snapshot
-from mgrep_tui.search import backtracking, streaming
+from mgrep_tui.search import backtracking, regex, running, streaming, work
 from mgrep_tui.search.filters import ChunkFacts, FileFacts
 from mgrep_tui.search.query import parse
 from mgrep_tui.search.regex import RegexEngine
@@ -188,6 +190,28 @@ def test_files_that_the_index_does_not_cover_are_scanned(tmp_path: Path) -> None
     answer = ask(root, "needle", snapshot)
     assert answer.lines == [("a", 1), ("b", 1), ("c", 1)]
     assert answer.outcome.engine == "index + scan"
+
+
+def test_first_hits_of_a_tree_without_an_index_come_before_the_tree_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tree_of(tmp_path, {"a": "needle\n", "b": "needle\n"})
+    entries = list_files(root, Settings().corpus).entries
+    sink = Collected()
+
+    def stream(*_arguments: object) -> Iterator[list[Entry]]:
+        yield entries[:1]
+        assert sink.batches == [1], "the first file was looked into before the second was asked for"
+        yield entries[1:]
+
+    monkeypatch.setattr(regex, "stream_files", stream)
+    monkeypatch.setattr(running, "FIRST_AHEAD_FILES", 1)
+    monkeypatch.setattr(running, "AHEAD_FILES", 1)
+    monkeypatch.setattr(running, "EARLY_S", 0)
+    monkeypatch.setattr(work, "FIRST_FILES", 1)
+    outcome = RegexEngine(root, Settings()).search(parse("needle", Mode.REGEX), None, None, sink, CancelToken())
+    assert [hit.path for hit in sink.hits] == [b"a", b"b"]
+    assert outcome.candidate_files == 2
 
 
 @pytest.mark.parametrize(("way", "engine"), [("indexed", "index"), ("dirty", "scan"), ("off", "scan")])
