@@ -6,6 +6,7 @@ Imported late: only when the screen is really wanted. Nothing heavy is imported 
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -83,6 +84,7 @@ class MgrepApp(App[list[Hit]]):
         self.explorer = explorer
         self._session = session
         self.last_session: Session | None = None
+        self._is_frozen = False
         self.main = MainScreen(explorer, self.palette(), ask, commands, debounce_s, now)
 
     def palette(self) -> Palette:
@@ -134,7 +136,12 @@ class MgrepApp(App[list[Hit]]):
     def _health_changed(self) -> None:
         from mgrep_tui.ui.actions.indexing import HealthPanel
 
-        self.main.presenter.health_changed(self.explorer.health())
+        health = self.explorer.health()
+        if health.files_total and not self._is_frozen:
+            # All files are listed: some objects each, which stay. In a large tree a look through them takes a tenth of a second.
+            self._is_frozen = True
+            gc.freeze()
+        self.main.presenter.health_changed(health)
         if isinstance(self.screen, HealthPanel):
             self.screen.refresh_rows()
 

@@ -25,7 +25,7 @@ class Completions:
 
     @property
     def is_open(self) -> bool:
-        return self._screen.has_class("-completing")
+        return bool(self._screen.completion_list.display)
 
     def typed(self) -> None:
         """The text has changed: ask for completions, if the cursor is in a filter."""
@@ -78,10 +78,10 @@ class Completions:
         popup.styles.width = width
         popup.styles.height = min(SHOWN, len(rows))
         popup.show(rows)
-        screen.add_class("-completing")
+        popup.display = True
 
     def close(self) -> None:
-        self._screen.remove_class("-completing")
+        self._screen.completion_list.display = False
 
     def accept(self, value: str) -> None:
         """Put a completion into the query. One that ends a filter gets a space behind it."""

@@ -139,6 +139,9 @@ class Flow:
         elif self._first_s > SLOW_SEARCH_S:
             pause = max(pause, min(DEBOUNCE_MAX_S, self._first_s))
         self._stop_waiting()
+        if self._has_first:
+            # What its search has not found by now nobody waits for: the key is echoed, and the next search begins, sooner without it.
+            self._end()
         if pause > 0:
             self._waiting = self._host.after(pause, self.search)
         else:

@@ -28,13 +28,10 @@ Screen.-filtering #summary { display: none; }
     scrollbar-size-vertical: 1; overflow-x: hidden; overflow-y: scroll;
 }
 #start { display: none; }
-Screen.-starting #start { display: block; }
-Screen.-starting #results { display: none; }
 #splitter { width: 1; height: 1fr; }
 #preview { width: 1fr; height: 1fr; }
 #tiny { display: none; width: 1fr; height: 1fr; content-align: center middle; }
 #completions { layer: over; display: none; width: 40; height: 8; background: $panel; scrollbar-background: $panel; }
-Screen.-completing #completions { display: block; }
 
 Screen.-no-preview #preview, Screen.-no-preview #splitter { display: none; }
 Screen.-no-preview #left { width: 1fr; }

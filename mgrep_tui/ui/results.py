@@ -7,7 +7,7 @@ second. The cursor stands on hits only.
 from __future__ import annotations
 
 import enum
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -125,20 +125,20 @@ class Results:
                 has_moved = True
             self.groups[at].hits.extend(range(number, number + count))
             if not has_moved:
-                for own in range(number, number + count):
-                    self._place(own)
+                self._place(number, count)
             number += count
         if has_moved:
             self._lay_out()
         return has_moved
 
-    def _place(self, number: int) -> None:
-        self._row_of.append(len(self._rows))
-        self._place_of.append(len(self._order))
-        self._order.append(number)
-        self._rows.append(number * 2)
-        if self.lines_per_hit == 2:
-            self._rows.append(number * 2 + 1)
+    def _place(self, number: int, count: int) -> None:
+        """Lay out so many hits from this one on, at the end."""
+        lines = self.lines_per_hit
+        row, place = len(self._rows), len(self._order)
+        self._row_of.extend(range(row, row + lines * count, lines))
+        self._place_of.extend(range(place, place + count))
+        self._order.extend(range(number, number + count))
+        self._rows.extend(range(number * 2, (number + count) * 2, 3 - lines))
 
     def _lay_out(self) -> None:
         second = self.lines_per_hit == 2
@@ -184,6 +184,23 @@ class Results:
         """All hits of a file, in order of display."""
         at = self._group_at.get(path)
         return [] if at is None else [self.hits[number] for number in self.groups[at].hits]
+
+    def count_of(self, path: bytes) -> int:
+        at = self._group_at.get(path)
+        return 0 if at is None else len(self.groups[at].hits)
+
+    def hits_around(self, path: bytes, line: int, most: int) -> list[Hit]:
+        """The hits of a file, or so many of them on the lines around this one: to make all of ten thousand takes a tenth of a second."""
+        at = self._group_at.get(path)
+        if at is None:
+            return []
+        numbers = self.groups[at].hits
+        if len(numbers) > most:
+            # By line, but for the definitions, which come first.
+            place = bisect_left(numbers, line, key=lambda number: self.hits[number].line)
+            first = max(0, min(place - most // 2, len(numbers) - most))
+            numbers = numbers[first : first + most]
+        return [self.hits[number] for number in numbers]
 
     def at_row(self, index: int) -> int | None:
         """The hit on a row, or under a heading."""

@@ -4,6 +4,7 @@ Prints a table and writes JSON. Each part can be run alone (`--part typing-index
 
 - `typing-idle`: the screen over hits in memory: the floor that Textual sets.
 - `typing-indexing`: the real program on TREE with no index yet, so that it is being indexed while one types. TREE should be large.
+- `typing-at-once`: the same, but one types as soon as there is a screen, while the index is still being opened and the tree listed.
 - `preview`: a file of 20 MB with 400,000 lines, and one of 20 MB in one line: until the code is seen, and jumps from hit to hit in it.
 - `scrolling`: pages through 100 hits and through 100,000, and a cursor that is held down.
 - `start`: the first paint, the end, and `--help`; processor time as well, which counts on a busy machine.
@@ -153,18 +154,43 @@ def typing_idle(_tree: Path, _folder: Path) -> list[Figure]:
         return found
 
 
+def status_of(text: str) -> str:
+    lines = text.split("\n")
+    return lines[-2] if len(lines) > 2 else ""
+
+
 def typing_indexing(tree: Path, folder: Path) -> list[Figure]:
     words = ["-m", "mgrep_tui", "--mode", "regex", "--no-restore", str(tree)]
     with terminal(words, size=(120, 36), environ={"MGREP_TUI_HOME": str(folder / "home")}) as source:
         person = Person(source)
         person.until(lambda text: "F1" in text, "the first paint")
-        person.until(lambda text: "index " in text and "opening" not in text, "the index at work", 120)
+        person.until(lambda text: "building" in status_of(text), "the index at work", 120)
         found = type_words(person, "typing-indexing", WORDS, True)
-        if "ready" in person.display.text().split("\n")[-2]:
+        if "ready" in status_of(person.display.text()):
             print("(the index was ready before the typing was over: take a larger tree)", file=sys.stderr)
         source.send(CTRL_C)
         source.end()
         return found
+
+
+def typing_at_once(tree: Path, folder: Path) -> list[Figure]:
+    words = ["-m", "mgrep_tui", "--mode", "regex", "--no-restore", str(tree)]
+    echoes: list[float] = []
+    answers: list[float] = []
+    for number, word in enumerate(WORDS[:5]):
+        with terminal(words, size=(120, 36), environ={"MGREP_TUI_HOME": str(folder / f"home-{number}")}) as source:
+            person = Person(source)
+            person.until(lambda text: "F1" in text, "the first paint")
+            for size in range(1, len(word) + 1):
+                last = time.perf_counter()
+                echoes.append(person.echo(word[size - 1], word[:size]))
+                if size < len(word):
+                    person.rest(max(0.0, KEY_S - echoes[-1]))
+            person.until(lists(word), f"hits of {word!r}")
+            answers.append(time.perf_counter() - last)
+            source.send(CTRL_C)
+            source.end()
+    return [figure("typing-at-once", "echo", echoes), figure("typing-at-once", "list", answers)]
 
 
 def preview(_tree: Path, folder: Path) -> list[Figure]:
@@ -324,6 +350,7 @@ PARTS: dict[str, Callable[[Path, Path], list[Figure]]] = {
     "start": start,
     "typing-idle": typing_idle,
     "typing-indexing": typing_indexing,
+    "typing-at-once": typing_at_once,
     "preview": preview,
     "scrolling": scrolling,
 }

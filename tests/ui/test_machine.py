@@ -39,7 +39,7 @@ def check(screen: Screen) -> None:
             assert 0 <= row < shown.size.height, "the cursor is in sight"
     else:
         assert shown.cursor is None
-        assert main.has_class("-starting"), "no hits: the start page stands there"
+        assert main.is_starting, "no hits: the start page stands there"
     if flow.error is None and flow.shown_ask is not None:
         assert flow.results.epoch == flow.epoch, "no hits of an old query"
         assert not shown.is_dimmed

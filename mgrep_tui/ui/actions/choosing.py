@@ -22,7 +22,7 @@ def chosen(screen: MainScreen) -> list[Hit]:
 def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
     def open_one() -> None:
         screen.flow.hurry()
-        if screen.has_class("-starting"):
+        if screen.is_starting:
             screen.start_list.choose()
         elif screen.list.hit is not None:
             screen.open([screen.list.hit])

@@ -16,7 +16,7 @@ def commands(screen: MainScreen) -> dict[str, Callable[[], None]]:
         """Without hits the keys move over what the start page offers."""
 
         def run() -> None:
-            if screen.has_class("-starting"):
+            if screen.is_starting:
                 on_start()
             else:
                 screen.is_touched = True

@@ -109,7 +109,7 @@ class Refining:
 
     def variant(self) -> None:
         """The first query that is offered where there are no hits."""
-        if not self._screen.has_class("-starting"):
+        if not self._screen.is_starting:
             return
         for row in self._screen.start_list.rows:
             if isinstance(row.value, Variant):

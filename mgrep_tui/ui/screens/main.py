@@ -42,6 +42,9 @@ from mgrep_tui.ui.widgets.result_list import ResultList
 
 log = logging.getLogger(__name__)
 
+# Hits of a file that are lit at a time in the preview; where there are more, those around what is seen.
+MOST_LIT = 500
+
 
 class Later(Message):
     """Something to be done in the screen's thread."""
@@ -185,9 +188,18 @@ class MainScreen(Screen[None]):
         if found_again:
             self.restore_at = None
         self.is_touched = self.is_touched and found_again
-        self.set_class(not len(results), "-starting")
+        self.show_start(not len(results))
         if not len(results):
             self.presenter.start_page()
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether the start page stands in the list's place."""
+        return bool(self.start_list.display)
+
+    def show_start(self, is_starting: bool) -> None:
+        """The start page or the list. Not by a class of the screen: the rules of all its parts would be looked up again, at a key."""
+        self.start_list.display, self.list.display = is_starting, not is_starting
 
     def results_grown(self, has_moved: bool) -> None:
         self.list.grown(has_moved)
@@ -285,7 +297,8 @@ class MainScreen(Screen[None]):
         hit = self.list.hit
         if hit is not None:
             asked = self.flow.shown_ask or self.flow.ask
-            lit = lit_by(hit, self.flow.results.hits_of(hit.path), self.explorer.words(asked.text, asked.mode))
+            beside = self.flow.results.hits_around(hit.path, hit.line, MOST_LIT)
+            lit = lit_by(hit, beside, self.explorer.words(asked.text, asked.mode))
             self.wish(Wish(hit.path, hit.line, hit.column, lit, jumps=True))
         elif isinstance(self.start_list.value, bytes):
             self.wish(Wish(self.start_list.value, 0, 0, Lit(), jumps=True))
@@ -302,8 +315,13 @@ class MainScreen(Screen[None]):
 
     @on(PreviewPane.Needed)
     def _scrolled_out(self, event: PreviewPane.Needed) -> None:
-        if self.pane.shown is not None:
-            self.wish(Wish(self.pane.shown.path, event.line, 0, self.pane.lit, jumps=False))
+        shown, lit, hit = self.pane.shown, self.pane.lit, self.list.hit
+        if shown is not None:
+            if hit is not None and hit.path == shown.path and self.flow.results.count_of(hit.path) > MOST_LIT:
+                asked = self.flow.shown_ask or self.flow.ask
+                beside = self.flow.results.hits_around(hit.path, event.line, MOST_LIT)
+                lit = lit_by(hit, beside, self.explorer.words(asked.text, asked.mode))
+            self.wish(Wish(shown.path, event.line, 0, lit, jumps=False))
 
     @on(ResultList.Chosen)
     def _double_clicked(self) -> None:

@@ -68,7 +68,7 @@ class Presenter:
             self.rates.append(health.rate_per_s)
         self.title()
         self.status()
-        if self._screen.has_class("-starting") and told_on_start_page(before) != told_on_start_page(health):
+        if self._screen.is_starting and told_on_start_page(before) != told_on_start_page(health):
             self.start_page()
         self.growth.health_changed(health)
 
@@ -214,7 +214,7 @@ class Presenter:
         flow = screen.flow
         if len(flow.results):
             return
-        screen.add_class("-starting")
+        screen.show_start(True)
         if flow.ask.is_empty or flow.outcome is None:
             rows = empty.empty_query(
                 screen.explorer.history(), self._changed, self._health, shows_hint=self._shows_hint
