@@ -28,7 +28,8 @@ from mgrep_tui.ngram.positioned import write_at
 from mgrep_tui.ngram.tables import CHECKSUM_BYTES, tables
 
 BLOCK_BYTES = 6 << 10
-"""Measured on Linux with grams of at most 6 bytes: 8 KB take 26.9 % of the text and leave a median of 5.0 MB to read, 6 KB 29.3 % and 3.6."""
+"""Measured on Linux with grams of at most 6 bytes: 8 KB take 26.9 % of the text and leave a median of 5.0 MB to read, 6 KB 29.3 %
+and 3.6."""
 
 PIECE_BYTES = 2 << 20
 """What one thread holds at a time: a batch of files, or a piece of a longer file."""

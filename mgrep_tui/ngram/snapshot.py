@@ -26,6 +26,8 @@ Dead = npt.NDArray[np.bool_]
 _MARK_BYTES = 3
 _FIRST_AT_ONCE = 32  # so that the first answer does not wait; as many as are put in order before the first is read
 _AT_ONCE = 512
+_TOGETHER = 32
+"""So many blocks that stand in a row become one at most, so that a search in a huge file can be stopped."""
 
 
 class Block(NamedTuple):
@@ -94,13 +96,20 @@ class _Part:
             return map(Candidate._make, zip(paths, stats, itertools.repeat(None)))
         bounds = self.bounds[start : stop + 1] - self.bounds[start]
         chosen = self.blocks[self.bounds[start] : self.bounds[stop]]
+        # Neighbours are read as one.
+        is_first = np.diff(chosen, prepend=0) != 1
+        is_first |= chosen % _TOGETHER == 0
+        is_first[bounds[:-1]] = True
+        firsts = np.flatnonzero(is_first)
+        lengths = np.add.reduceat(segment.block_lengths[chosen], firsts)
+        chosen, bounds = chosen[firsts], np.append(np.searchsorted(firsts, bounds[:-1]), len(firsts))
         kinds = segment.kinds[files]
         starts = segment.block_starts[chosen].astype(np.int64)
         if (kinds == FileKind.TEXT_BOM).any():
             starts += np.repeat(np.where(kinds == FileKind.TEXT_BOM, _MARK_BYTES, 0), np.diff(bounds))
         numbers = zip(
             starts.tolist(),
-            segment.block_lengths[chosen].tolist(),
+            lengths.tolist(),
             segment.block_lines[chosen].tolist(),
             strict=True,
         )

@@ -6,7 +6,6 @@ All places are byte offsets into the buffer. Every pattern here takes at least o
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -241,7 +240,17 @@ def numbered(buffer: Buffer, line: int, found: FoundLines) -> list[LineMatch]:
 
 
 def all_spans(pattern: _re2.RE2, text: bytes, limit: int = MAX_SPANS) -> list[Span]:
-    return list(itertools.islice(each_span(pattern, text), limit))
+    match = pattern.Match
+    position, length = 0, len(text)
+    spans: list[Span] = []
+    while position < length and len(spans) < limit:
+        span = match(UNANCHORED, text, position, length)[0]
+        start, end = span
+        if start < 0:
+            break
+        spans.append(span)
+        position = end if end > position else position + 1
+    return spans
 
 
 def each_span(pattern: _re2.RE2, text: bytes) -> Iterator[Span]:

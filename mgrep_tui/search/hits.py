@@ -43,9 +43,7 @@ def row_of(buffer: Buffer, match: LineMatch, is_ranked: bool) -> Row:
     if length == end - begin:
         places = [(start - begin, min(finish, end) - begin) for start, finish in spans]
     else:
-        places = [
-            (_chars(raw, 0, start - begin), min(_chars(raw, 0, finish - begin), length)) for start, finish in spans
-        ]
+        places = _places(raw, length, begin, spans)
     number = rank_line(text, places).number if is_ranked else UNRANKED
     if last_line == line:
         return line, text, places, number
@@ -128,6 +126,18 @@ def _window(
         high = min(low + _chars(buffer, span_start, min(span_end, stop)), len(text))
         shown.append((low, high))
     return text, offset, column, shown
+
+
+def _places(raw: Buffer, length: int, begin: int, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans in characters of a line of `length` characters that begins at `begin`. Bytes are decoded once."""
+    places = []
+    at = chars = 0
+    for start, finish in spans:
+        chars += _chars(raw, at, start - begin)
+        low, at = chars, finish - begin
+        chars += _chars(raw, start - begin, at)
+        places.append((low, min(chars, length)))
+    return places
 
 
 def _chars(buffer: Buffer, start: int, end: int) -> int:

@@ -22,7 +22,7 @@ FIRST_FILES = 4  # so that the first answer does not wait
 MOST_FILES = 48
 """Of one window: what is gained by more is less than what the caches of the processor lose."""
 
-SECOND_FROM = 80
+SECOND_FROM = 40
 """With fewer candidates the second process costs more than it saves."""
 LEAST_SHARE = 12
 

@@ -42,7 +42,7 @@ from tests.support import ngram_world as worlds
 from tests.support.long_run import Tally, main
 
 FILES = 120
-PATTERNS = 150
+PATTERNS = 400
 
 Found = dict[bytes, list[tuple[int, list[tuple[int, int]]]]]
 """By path the lines and their spans, in characters."""
@@ -164,12 +164,14 @@ def _in_chars(line: bytes, spans: Sequence[tuple[int, int]]) -> list[tuple[int, 
     if line.isascii() and len(line) <= LONG_BYTES:
         return [(start, min(end, len(line))) for start, end in spans if start < min(end, len(line))]
 
-    def chars(size: int) -> int:
-        return len(line[:size].decode("utf-8", "replace"))
-
     if len(line) > LONG_BYTES:
-        return [(chars(spans[0][0]), -1)]  # of such a line a window is shown; the column remains
-    return [(chars(start), chars(end)) for start, end in spans if chars(start) < chars(end)]
+        return [(_chars(line, spans[0][0]), -1)]  # of such a line a window is shown; the column remains
+    return [(first, last) for start, end in spans if (first := _chars(line, start)) < (last := _chars(line, end))]
+
+
+@functools.lru_cache(maxsize=1 << 18)
+def _chars(line: bytes, size: int) -> int:
+    return len(line[:size].decode("utf-8", "replace"))
 
 
 def _told(hits: Sequence[Hit], long: set[tuple[bytes, int]]) -> Found:
