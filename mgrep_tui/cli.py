@@ -49,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding gets escapes, not a fault
     try:
+        _hear_interrupts(True)
         status = run(words)
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -83,7 +84,15 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
 
 
+def _hear_interrupts(are_heard: bool) -> None:
+    """Have Ctrl+C raise `KeyboardInterrupt`, or end the process without a word; not where somebody has it ignored."""
+    quiet, heard = signal.SIG_DFL, signal.default_int_handler
+    if signal.getsignal(signal.SIGINT) is (quiet if are_heard else heard):
+        signal.signal(signal.SIGINT, heard if are_heard else quiet)
+
+
 def _leave(status: int) -> NoReturn:
+    _hear_interrupts(False)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -329,7 +338,3 @@ def _complain(text: str) -> None:
     from mgrep_tui.text.sanitize import sanitize
 
     print(f"mgrep-tui: {sanitize(text)}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

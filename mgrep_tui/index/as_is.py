@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +15,10 @@ from mgrep_tui.errors import IndexDamagedError, MgrepError, ModelError
 from mgrep_tui.index import manifest as manifests
 from mgrep_tui.index.catalog import Catalog
 from mgrep_tui.index.health import count_reasons
+from mgrep_tui.index.keyword_reading import open_keywords
 from mgrep_tui.index.lock import Access, WriterLock
 from mgrep_tui.index.manifest import Manifest
 from mgrep_tui.index.results import SemanticView
-from mgrep_tui.index.soundness import check_keywords
 from mgrep_tui.index.status import catalog_values, sizes
 from mgrep_tui.index.stores import CATALOG, KEYWORDS, open_vectors
 from mgrep_tui.index.writer import ALL, COMPLETE
@@ -60,8 +61,7 @@ class AsIs:
             self._model = shared_static()
         with self._noting():
             if (self.folder / KEYWORDS / "meta.json").exists():
-                check_keywords(self.folder / KEYWORDS)
-                self._keywords = KeywordIndex(self.folder / KEYWORDS, writable=False)
+                self._keywords = open_keywords(self.folder / KEYWORDS)
         with self._noting():
             if self._model is not None and self.manifest is not None and self.manifest.vectors is not None:
                 self._vectors = open_vectors(self.folder, self.manifest.vectors, self._model)
@@ -118,6 +118,8 @@ class AsIs:
             state, phase = IndexState.OPENING, "there is no index yet"
         elif not manifest.notes.get(COMPLETE):
             state, phase = IndexState.INDEXING, "unfinished"
+        elif not os.access(self.folder, os.W_OK):
+            state, phase = IndexState.READ_ONLY, "its folder cannot be written; it is read as it is"
         return Health(state=state, phase=phase, last_error=self._error, **values)  # type: ignore[arg-type]
 
     def skipped(self) -> list[Skip]:

@@ -10,9 +10,9 @@ from mgrep_tui.index import generations
 from mgrep_tui.index import manifest as manifests
 from mgrep_tui.index.catalog import Catalog
 from mgrep_tui.index.context import Context
+from mgrep_tui.index.keyword_reading import can_follow, open_keywords
 from mgrep_tui.index.manifest import Manifest
 from mgrep_tui.index.results import SemanticView
-from mgrep_tui.index.soundness import check_keywords
 from mgrep_tui.index.stores import CATALOG, KEYWORDS, open_vectors
 from mgrep_tui.index.writer import ALL, COMPLETE, REGEX
 from mgrep_tui.retrieval.keywords import KeywordIndex
@@ -86,11 +86,10 @@ class Reading:
         try:
             if self._catalog is None and (folder / CATALOG).exists():
                 self._catalog = Catalog(folder / CATALOG)
-            if self._keywords is not None:
+            if self._keywords is not None and can_follow(folder / KEYWORDS):
                 self._keywords.reload()
             elif mark:
-                check_keywords(folder / KEYWORDS)
-                self._keywords = KeywordIndex(folder / KEYWORDS, writable=False)
+                self._keywords = open_keywords(folder / KEYWORDS)
             self._measure()
         except (IndexDamagedError, OSError) as error:
             self._keywords = None

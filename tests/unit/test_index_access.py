@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mgrep_tui.errors import MgrepError
-from mgrep_tui.index import clean, feeder, lock, manifest, stores, worker
+from mgrep_tui.index import clean, feeder, lock, manifest, open_as_is, stores, worker
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import IndexState
 from tests.support.index_world import STOP_S, World, assert_stores_agree, wait_until
@@ -124,6 +124,24 @@ def test_an_index_that_cannot_be_written_is_read(world: World, monkeypatch: pyte
     assert world.search(found, "needle") == world.scan("needle")
     view = found.semantic()
     assert view.catalog is not None and view.catalog.symbols_named("function_3")
+
+
+def test_words_are_found_where_no_lock_file_can_be_made(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """M5: `status` called such an index broken, and search by meaning had lost its words."""
+    with world.running(semantic=True):
+        pass
+    lock_file = world.folder / stores.KEYWORDS / ".tantivy-meta.lock"
+    lock_file.unlink(missing_ok=True)
+    lock_file.mkdir()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(lock.WriterLock, "acquire", lambda self: lock.Access.UNWRITABLE)
+    found = open_as_is(world.root, world.folders)
+    health = found.health()
+    assert health.state is IndexState.READ_ONLY and not health.last_error
+    found.close()
+    reading = world.complete(semantic=True)
+    for view in (found.semantic(), reading.semantic()):
+        assert view.keywords is not None and view.keywords.search("function_3", 1)
 
 
 @pytest.mark.parametrize("place", ["write_whole", "commit", "save"])
