@@ -2,87 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 PREFIX = 3  # letters that two words must share at their beginning to count as forms of one
 FORM = 0.8  # what a form is worth beside the word itself
 
-Met: TypeAlias = Mapping[int, float]
-_NOTHING: Met = {}
+Floats = npt.NDArray[np.float64]
 
 
 class Asked:
-    """The stems of one question with their weights. `total` is the weight of all; a stem that `rarity` does not know weighs 1.
+    """The stems of one question with their weights; a stem that `rarity` does not know weighs 1.
 
-    Names are tuples of stems. The same ones come again and again, so what each has to do with the question is kept.
+    Names are tuples of stems. Hundreds are asked about at once, most of them again and again, so they are looked at as one table.
     """
 
     def __init__(self, stems: Sequence[str], rarity: Mapping[str, float]) -> None:
         self.stems = tuple(stems)
-        self._weights = [rarity.get(stem, 1.0) for stem in self.stems]
-        self.total = sum(self._weights) or 1.0
-        self._words: dict[str, Met] = {
-            stem: {
-                other: 1.0 if one == stem else FORM
-                for other, one in enumerate(self.stems)
-                if one == stem or is_form(stem, one)
-            }
-            for stem in self.stems
-        }
+        self._weights = np.array([rarity.get(stem, 1.0) for stem in self.stems], np.float64)
+        self._total = float(self._weights.sum()) or 1.0
         self._beginnings: dict[str, list[int]] = {}
         for place, stem in enumerate(self.stems):
-            if len(stem) >= PREFIX:
-                self._beginnings.setdefault(stem[:PREFIX], []).append(place)
-        self._names: dict[tuple[str, ...], tuple[Met, float, float]] = {(): (_NOTHING, 0.0, 0.0)}
+            self._beginnings.setdefault(stem[:PREFIX], []).append(place)
 
-    def met(self, own: tuple[str, ...]) -> Met:
-        """The places of the asked words that are among `own`: 1 for the word itself, `FORM` for a form of it."""
-        return self._known(own)[0]
+    def met(self, names: Sequence[tuple[str, ...]]) -> tuple[Floats, Floats]:
+        """For each name what it has of each asked word, 1 for the word itself and `FORM` for a form of it, shape (names, stems); and
+        which share of the name's own words was asked for."""
+        distinct = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        rows: dict[str, int] = {}
+        table: list[list[float]] = [[0.0] * len(self.stems)]
+        beginnings = self._beginnings
+        flat: list[int] = []
+        lengths: list[int] = []
+        for name in distinct:
+            lengths.append(max(1, len(name)))
+            if not name:
+                flat.append(0)
+            for word in name:
+                if word[:PREFIX] not in beginnings:
+                    flat.append(0)
+                    continue
+                row = rows.get(word)
+                if row is None:
+                    row = rows[word] = len(table)
+                    table.append(self._forms(word))
+                flat.append(row)
+        if not distinct or not self.stems:
+            return np.zeros((len(names), len(self.stems))), np.zeros(len(names))
+        each = np.array(table)[flat]
+        sizes = np.array(lengths)
+        starts = np.cumsum(sizes) - sizes
+        found = np.maximum.reduceat(each, starts)
+        precision = np.add.reduceat(each.max(axis=1), starts) / sizes
+        places = [distinct[name] for name in names]
+        return found[places], precision[places]
 
-    def share(self, own: tuple[str, ...]) -> float:
-        """The weight of the asked words that are among `own`, from 0 to 1."""
-        return self._known(own)[1]
+    def share(self, met: Floats) -> Floats:
+        """The weight of the asked words that are met, from 0 to 1, by row."""
+        share: Floats = met @ self._weights / self._total
+        return share
 
-    def precision(self, own: tuple[str, ...]) -> float:
-        """Which share of `own` words was asked for."""
-        return self._known(own)[2]
-
-    def share_of_all(self, every: Iterable[Met]) -> float:
-        """As `share`, of several names together."""
-        together: dict[int, float] = {}
-        for met in every:
-            for place, value in met.items():
-                if value > together.get(place, 0.0):
-                    together[place] = value
-        return self._weight(together)
-
-    def _known(self, own: tuple[str, ...]) -> tuple[Met, float, float]:
-        known = self._names.get(own)
-        if known is None:
-            met: dict[int, float] = {}
-            asked = 0.0
-            for word in own:
-                found = self._words.get(word)
-                if found is None:
-                    found = self._words[word] = self._forms(word)
-                if found:
-                    asked += max(found.values())
-                    for place, value in found.items():
-                        if value > met.get(place, 0.0):
-                            met[place] = value
-            known = (met, self._weight(met), asked / len(own)) if met else (_NOTHING, 0.0, 0.0)
-            self._names[own] = known
-        return known
-
-    def _forms(self, word: str) -> Met:
-        places = self._beginnings.get(word[:PREFIX])
-        if places is None:
-            return _NOTHING
-        return {place: FORM for place in places if is_form(word, self.stems[place])} or _NOTHING
-
-    def _weight(self, met: Met) -> float:
-        return sum(value * self._weights[place] for place, value in met.items()) / self.total if met else 0.0
+    def _forms(self, word: str) -> list[float]:
+        row = [0.0] * len(self.stems)
+        for place in self._beginnings[word[:PREFIX]]:
+            stem = self.stems[place]
+            row[place] = 1.0 if stem == word else FORM if is_form(word, stem) else 0.0
+        return row
 
 
 def is_form(one: str, other: str) -> bool:

@@ -29,6 +29,7 @@ WRITER_BYTES = 96_000_000  # of memory before a segment is written; about 40 MB 
 FEW = 3  # fewer hits than this: misspelt words are looked up
 FUZZY_LENGTH = 4  # shorter words have too many neighbours
 FUZZY_BOOST = 0.5
+COUNTS = 100_000  # words whose number of chunks is kept, some 10 MB
 OVERFETCH = 4  # × k, and × 4 again, before every allowed chunk is asked for
 
 Ids = npt.NDArray[np.int64]
@@ -60,11 +61,7 @@ class KeywordIndex:
         self._writer: IndexWriter | None = None
         self._pending: set[int] = set()
         self._lock = threading.Lock()
-        self._searcher = _guarded(self._index.searcher)
-        format_and_payload = self._stored_state()
-        if format_and_payload[0] not in ("", FORMAT):
-            raise IndexDamagedError("The keyword index was made by another version.")
-        self._payload = format_and_payload[1]
+        self._see()
 
     @property
     def payload(self) -> str:
@@ -73,7 +70,7 @@ class KeywordIndex:
 
     def __len__(self) -> int:
         """How many chunks the last commit holds."""
-        return max(0, self._searcher.num_docs - (1 if self._stored_state()[0] else 0))
+        return self._size
 
     def replace(self, rows: Iterable[KeywordRow]) -> None:
         """Add these chunks, in place of those with the same ids; to be seen after `commit`."""
@@ -115,8 +112,16 @@ class KeywordIndex:
     def reload(self) -> None:
         """See what has been committed, by whichever process."""
         _guarded(self._index.reload)
+        self._see()
+
+    def _see(self) -> None:
+        """Search what is committed. A count of the old state cannot come among the new ones: they get their dictionary after it."""
         self._searcher = _guarded(self._index.searcher)
-        self._payload = self._stored_state()[1]
+        self._counts: dict[tuple[str, str], int] = {}
+        made_by, self._payload = self._stored_state()
+        if made_by not in ("", FORMAT):
+            raise IndexDamagedError("The keyword index was made by another version.")
+        self._size = max(0, self._searcher.num_docs - (1 if made_by else 0))
 
     def close(self) -> None:
         """Drop what was not committed and let the folder go. The index can still be searched."""
@@ -127,9 +132,14 @@ class KeywordIndex:
         self._pending.clear()
 
     def doc_freq(self, field: str, word: str) -> int:
-        """In how many chunks the stem (or, in `names`, the identifier) stands."""
-        searcher = self._searcher
-        return _guarded(lambda: searcher.doc_freq(field, word))
+        """In how many chunks the stem (or, in `names`, the identifier) stands. Kept: the names of files are asked for with every key."""
+        counts, searcher = self._counts, self._searcher  # in this order: see `_see`
+        count = counts.get((field, word))
+        if count is None:
+            count = _guarded(lambda: searcher.doc_freq(field, word))
+            if len(counts) < COUNTS:
+                counts[field, word] = count
+        return count
 
     def search(
         self,
@@ -151,14 +161,19 @@ class KeywordIndex:
             return []
         searcher = self._searcher
         weights = BOOSTS if boosts is None else boosts
-        must = [self._word_query(stem, weights) for text in required for stem in words.stems(text)]
-        should = [self._word_query(stem, weights) for stem in stems]
-        should += [self._boosted("names", name, weights["names"]) for name in names if name not in words.STOP_WORDS]
-        unknown = [stem for stem in stems if len(stem) >= FUZZY_LENGTH and not self._is_known(searcher, stem)]
-        found = self._run(searcher, should + self._fuzzy(unknown), must, k, allowed)
+        must = [
+            Query.boolean_query([(Occur.Should, one) for one in self._word_queries(stem, weights)])
+            for text in required
+            for stem in words.stems(text)
+        ]
+        should = [one for stem in stems for one in self._word_queries(stem, weights)]
+        if weights["names"]:
+            should += [self._boosted("names", name, weights["names"]) for name in names if name not in words.STOP_WORDS]
+        unknown = [stem for stem in stems if len(stem) >= FUZZY_LENGTH and not self._is_known(stem)]
+        found = self._run(searcher, should + self._fuzzy(unknown, weights), must, k, allowed)
         if len(found) < FEW and len(unknown) < len(stems):
             longer = [stem for stem in stems if len(stem) >= FUZZY_LENGTH]
-            found = self._run(searcher, should + self._fuzzy(longer), must, k, allowed)
+            found = self._run(searcher, should + self._fuzzy(longer, weights), must, k, allowed)
         return found
 
     def held(self, stems: Sequence[str], ids: Sequence[int]) -> dict[int, int]:
@@ -180,9 +195,10 @@ class KeywordIndex:
     def _run(
         self, searcher: Searcher, should: Sequence[Query], must: Sequence[Query], k: int, allowed: Ids | None
     ) -> list[tuple[int, float]]:
-        any_word = Query.boolean_query([(Occur.Should, query) for query in should])
-        every = [(Occur.Must, any_word), *((Occur.Must, query) for query in must)]
-        query = Query.boolean_query(every)
+        # Terms side by side, none in a query of its own: only then does tantivy skip what cannot be among the best.
+        query = Query.boolean_query([(Occur.Should, one) for one in should])
+        if must:
+            query = Query.boolean_query([(Occur.Must, query), *((Occur.Must, one) for one in must)])
         if allowed is None:
             return _fetch(searcher, query, k)
         if not len(allowed):
@@ -196,24 +212,23 @@ class KeywordIndex:
             limit *= OVERFETCH
         return _only(_fetch(searcher, query, searcher.num_docs), allowed)[:k]
 
-    def _word_query(self, stem: str, weights: dict[str, float]) -> Query:
-        return Query.boolean_query(
-            [(Occur.Should, self._boosted(field, stem, weights[field])) for field in STEMMED if weights[field]]
-        )
+    def _word_queries(self, stem: str, weights: dict[str, float]) -> list[Query]:
+        return [self._boosted(field, stem, weights[field]) for field in STEMMED if weights[field]]
 
     def _boosted(self, field: str, word: str, boost: float) -> Query:
         return Query.boost_query(Query.term_query(self._schema, field, word, index_option="freq"), boost)
 
-    def _is_known(self, searcher: Searcher, stem: str) -> bool:
-        return any(_guarded(lambda field=field: searcher.doc_freq(field, stem)) for field in STEMMED)  # type: ignore[misc]
+    def _is_known(self, stem: str) -> bool:
+        return any(self.doc_freq(field, stem) for field in STEMMED)
 
-    def _fuzzy(self, stems: Sequence[str]) -> list[Query]:
+    def _fuzzy(self, stems: Sequence[str], weights: dict[str, float]) -> list[Query]:
         return [
             Query.boost_query(
                 Query.fuzzy_term_query(self._schema, field, stem, distance=1 if len(stem) < 8 else 2), FUZZY_BOOST
             )
             for stem in stems
             for field in ("body", "symbol", "path")
+            if weights[field]
         ]
 
     def _open_writer(self) -> IndexWriter:

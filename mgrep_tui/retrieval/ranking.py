@@ -45,11 +45,10 @@ class Ranking:
 
     def signals_of(self, place: int) -> tuple[Signal, ...]:
         """What each signal gave to a candidate's score, the strongest first."""
-        given = self.matrix[place] * self.weights
-        told = np.flatnonzero(np.abs(given) >= TELLING).tolist()
-        values = given.tolist()
-        told.sort(key=lambda number: -abs(values[number]))
-        return tuple(Signal(SIGNALS[number], round(values[number], 3)) for number in told)
+        given = (self.matrix[place] * self.weights).tolist()
+        told = [(-abs(value), number) for number, value in enumerate(given) if value >= TELLING or value <= -TELLING]
+        told.sort()
+        return tuple([Signal(SIGNALS[number], round(given[number], 3)) for _, number in told])
 
     def shown_score(self, place: int) -> float:
         """The score for people, 0 to 1: low for all when nothing here has to do with the question."""

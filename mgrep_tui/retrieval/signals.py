@@ -80,6 +80,7 @@ FILE_SIGNALS = (
 )
 SIGNALS = CHUNK_SIGNALS + FILE_SIGNALS
 _INDEX = {name: place for place, name in enumerate(SIGNALS)}
+_FILE_INDEX = {name: place for place, name in enumerate(FILE_SIGNALS)}
 _ROLES = ("test", "example", "bench", "old", "vendor", "docs", "build", "config", "entry", "types", "header")
 _WISH_OF_ROLE = {
     "bench": "test",
@@ -143,60 +144,77 @@ def measure(
     def put(name: str, values: Sequence[float] | npt.NDArray[np.floating[Any]]) -> None:
         matrix[:, _INDEX[name]] = values
 
+    count = len(candidates)
+    every = [paths.facts(path) for path in files]
     asked = Asked(question.stems, rarity)
+    met, precision = asked.met(
+        [
+            *(words_of(c.symbol) for c in candidates),
+            *(words_of(c.container) for c in candidates),
+            *(facts.stem_words for facts in every),
+            *(facts.folder_words for facts in every),
+            *(facts.parent_words for facts in every),
+        ]
+    )
+    share = asked.share(met)
     put("words", _by_maximum([c.words for c in candidates]))
     put("body words", _by_maximum([c.body_words for c in candidates]))
     put("name words", _by_maximum([c.name_words for c in candidates]))
     put("meaning", _between([c.meaning for c in candidates]))
-    symbol_words = [words_of(c.symbol) for c in candidates]
-    put("symbol", [asked.share(own) for own in symbol_words])
-    put("symbol precise", [asked.precision(own) for own in symbol_words])
-    put("container", [asked.share(words_of(c.container)) for c in candidates])
-    exact = frozenset(name for c in candidates if c.symbol for name in c.symbol.split(", ")).intersection(
-        question.names
-    )
-    put("definition", [defines(question, c.symbol, c.container, exact) for c in candidates])
-    put("callable", [float(c.kind in CALLABLE) for c in candidates])
-    put("type", [float(c.kind in TYPE) for c in candidates])
-    put("prose", [float(c.kind in PROSE) for c in candidates])
+    put("symbol", share[:count])
+    put("symbol precise", precision[:count])
+    put("container", share[count : 2 * count])
+    if question.names:
+        exact = frozenset(name for c in candidates if c.symbol for name in c.symbol.split(", ")).intersection(
+            question.names
+        )
+        put("definition", [defines(question, c.symbol, c.container, exact) for c in candidates])
+    put("callable", [c.kind in CALLABLE for c in candidates])
+    put("type", [c.kind in TYPE for c in candidates])
+    put("prose", [c.kind in PROSE for c in candidates])
     put("part", [1.0 - 1.0 / c.part for c in candidates])
     put("length", [min(1.0, math.log1p(c.last_line - c.first_line) / 6.0) for c in candidates])
     put("coverage", [c.coverage for c in candidates])
     put("agreement", matrix[:, _INDEX["words"]] * matrix[:, _INDEX["meaning"]])
-    put("nameless", [float(not c.symbol) for c in candidates])
+    put("nameless", [not c.symbol for c in candidates])
 
-    by_file: list[list[int]] = [[] for _ in files]
-    for place, number in enumerate(file_of.tolist()):
-        by_file[number].append(place)
-    old = paths.old_versions(list(files))
-    sides = opposites.sides_of(question.stems)
-    centre = _between([c.file_centre for c in candidates]).tolist()
-    rank_of = np.empty(len(candidates), np.int64)
-    rank_of[np.argsort(-matrix[:, _INDEX["words"]], kind="stable")] = np.arange(len(candidates))
-    ranks: list[int] = rank_of.tolist()
-    arms = [matrix[:, _INDEX[arm]].tolist() for arm, _ in _SUMMED]
-    rows = []
-    for path, number in files.items():
-        places = by_file[number]
-        first = candidates[places[0]]
-        signals = _file_signals(question, path, first, [symbol_words[place] for place in places], asked, sides)
-        is_old = path in old or first.has_younger_twin
-        signals["old version"] = float(is_old and not _asks_version(question, path))
-        signals["file centre"] = centre[places[0]]
-        signals["best rank"] = 1.0 / (1.0 + min(ranks[place] for place in places))
-        signals["mentions"] = min(1.0, math.log1p(mentions(paths.facts(path).stem)) / 8.0)
-        for arm, (_, name) in zip(arms, _SUMMED, strict=True):
-            values = [arm[place] for place in places]
-            if len(values) > SUMMED:
-                values = sorted(values, reverse=True)[:SUMMED]
-            signals[name] = sum(values)
-        rows.append([signals.get(name, 0.0) for name in FILE_SIGNALS])
-    per_file = np.array(rows, np.float32)
-    for _, name in _SUMMED:
-        column = per_file[:, FILE_SIGNALS.index(name)]
-        column /= max(float(column.max()), 1e-9)
+    # The candidates of each file side by side; `starts` is where each file's begin.
+    order = np.argsort(file_of, kind="stable")
+    sizes = np.bincount(file_of)
+    starts = np.cumsum(sizes) - sizes
+    firsts = [candidates[place] for place in order[starts].tolist()]
+    per_file = np.array(_file_marks(question, list(files), every, firsts), np.float32)
+
+    def put_file(name: str, values: Sequence[float] | npt.NDArray[np.floating[Any]]) -> None:
+        per_file[:, _FILE_INDEX[name]] = values
+
+    symbols = np.maximum.reduceat(met[:count][order], starts)
+    stems, folders, parents = (slice(2 * count + n * len(every), 2 * count + (n + 1) * len(every)) for n in range(3))
+    put_file("stem", share[stems])
+    put_file("stem precise", precision[stems])
+    put_file("folder", share[folders])
+    put_file("file symbols", asked.share(symbols))
+    put_file("named or defined", asked.share(np.maximum(np.maximum(symbols, met[stems]), met[parents])))
+    named = np.add.reduceat((met[:count].max(axis=1, initial=0.0) == 1.0)[order].astype(np.float64), starts)
+    chunks = np.array([first.file_chunks for first in firsts])
+    put_file("symbol density", np.minimum(1.0, named / np.maximum(1, chunks)))
+    put_file("file centre", _between([c.file_centre for c in candidates])[order[starts]])
+    ranks = np.empty(count, np.int64)
+    ranks[np.argsort(-matrix[:, _INDEX["words"]], kind="stable")] = np.arange(count)
+    put_file("best rank", 1.0 / (1.0 + np.minimum.reduceat(ranks[order], starts)))
+    put_file("mentions", [min(1.0, math.log1p(mentions(facts.stem)) / 8.0) for facts in every])
+    for arm, name in _SUMMED:
+        put_file(name, _by_maximum(_summed(matrix[:, _INDEX[arm]], file_of, starts)))
     matrix[:, len(CHUNK_SIGNALS) :] = per_file[file_of]
     return matrix, file_of
+
+
+def _summed(values: npt.NDArray[np.float32], file_of: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]) -> Matrix:
+    """What the best `SUMMED` chunks of each file have together."""
+    order = np.lexsort((-values, file_of))
+    counts = np.where(np.arange(len(values)) - starts[file_of[order]] < SUMMED, values[order], np.float32(0))
+    summed: Matrix = np.add.reduceat(counts, starts)
+    return summed
 
 
 def add_deep(matrix: Matrix, file_of: npt.NDArray[np.int64], cosines: Sequence[float]) -> None:
@@ -208,37 +226,33 @@ def add_deep(matrix: Matrix, file_of: npt.NDArray[np.int64], cosines: Sequence[f
         matrix[own, _INDEX["file deep"]] = float(deep[own].max())
 
 
-def _file_signals(
-    question: Question,
-    path: str,
-    first: Candidate,
-    symbol_words: Sequence[tuple[str, ...]],
-    asked: Asked,
-    sides: frozenset[tuple[int, int]],
-) -> dict[str, float]:
-    facts = paths.facts(path)
-    symbols = [met for some in symbol_words if (met := asked.met(some))]
-    named = sum(1 for met in symbols if max(met.values()) == 1.0)
-    signals = {
-        "stem": asked.share(facts.stem_words),
-        "stem precise": asked.precision(facts.stem_words),
-        "folder": asked.share(facts.folder_words),
-        "file symbols": asked.share_of_all(symbols),
-        "symbol density": min(1.0, named / max(1, first.file_chunks)),
-        "named or defined": asked.share_of_all([*symbols, asked.met(facts.stem_words), asked.met(facts.parent_words)]),
-        "foreign": float(is_foreign(question, facts)),
-        "named after": max((is_named_after(facts, name) for name in question.names), default=0.0),
-        "size": min(1.0, math.log1p(first.file_chunks) / 5.0),
-        "depth": min(1.0, facts.depth / 8.0),
-        "other platform": float(is_other_platform(question, facts)),
-        "core": float(facts.is_core),
-        "opposite": float(opposites.opposes(sides, (*facts.stem_words, *facts.folder_words))),
-        "whole file": float(first.file_chunks == 1),
-    }
-    for role in _ROLES:
-        is_marked = role in facts.roles or (role == "test" and first.is_test)
-        signals[role] = float(is_marked and _WISH_OF_ROLE[role] not in question.wishes)
-    return signals
+def _file_marks(
+    question: Question, files: Sequence[str], every: Sequence[paths.PathFacts], firsts: Sequence[Candidate]
+) -> list[list[float]]:
+    """What a file's place and size alone say, a row of `FILE_SIGNALS` a file, 0 for the others; `firsts` has one candidate of each."""
+    old = paths.old_versions(list(files))
+    sides = opposites.sides_of(question.stems)
+    roles = [role for role in _ROLES if _WISH_OF_ROLE[role] not in question.wishes]
+    rows = []
+    for path, facts, first in zip(files, every, firsts, strict=True):
+        row = [0.0] * len(FILE_SIGNALS)
+        for role in roles:
+            if role in facts.roles or (role == "test" and first.is_test):
+                row[_FILE_INDEX[role]] = 1.0
+        is_old = path in old or first.has_younger_twin
+        row[_FILE_INDEX["old version"]] = float(is_old and not _asks_version(question, path))
+        row[_FILE_INDEX["foreign"]] = float(is_foreign(question, facts))
+        row[_FILE_INDEX["other platform"]] = float(is_other_platform(question, facts))
+        row[_FILE_INDEX["named after"]] = max((is_named_after(facts, name) for name in question.names), default=0.0)
+        row[_FILE_INDEX["opposite"]] = float(
+            bool(sides) and opposites.opposes(sides, (*facts.stem_words, *facts.folder_words))
+        )
+        row[_FILE_INDEX["core"]] = float(facts.is_core)
+        row[_FILE_INDEX["size"]] = min(1.0, math.log1p(first.file_chunks) / 5.0)
+        row[_FILE_INDEX["depth"]] = min(1.0, facts.depth / 8.0)
+        row[_FILE_INDEX["whole file"]] = float(first.file_chunks == 1)
+        rows.append(row)
+    return rows
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -306,7 +320,7 @@ def _asks_version(question: Question, path: str) -> bool:
     return version is not None and version[1] in question.versions
 
 
-def _by_maximum(scores: Sequence[float]) -> npt.NDArray[np.float64]:
+def _by_maximum(scores: Sequence[float] | Matrix) -> npt.NDArray[np.float64]:
     values = np.array(scores, np.float64)
     top = float(values.max(initial=0.0))
     return values / top if top > 0 else values

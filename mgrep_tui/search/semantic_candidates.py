@@ -206,7 +206,9 @@ class FileCentres:
                     unknown.append(file)
         if unknown:
             found |= self._learn(view, catalog, unknown)
-        return {file_id: float(centre @ vector) for file_id, centre in found.items()}
+        if not found:
+            return {}
+        return dict(zip(found, (np.stack(list(found.values())) @ vector).tolist(), strict=True))
 
     def _learn(self, view: SemanticView, catalog: Catalog, files: list[FileRow]) -> dict[int, npt.NDArray[np.float32]]:
         assert view.vectors is not None

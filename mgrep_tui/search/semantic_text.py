@@ -14,7 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mgrep_tui.corpus.read import Reader, searchable, split_lines
+import numpy as np
+
+from mgrep_tui.corpus.read import Reader, searchable
 from mgrep_tui.embedding.text import embedding_text, text_hash
 from mgrep_tui.errors import UnreadableError
 from mgrep_tui.index.rows import ChunkRow
@@ -24,6 +26,7 @@ LINE_CHARS = 2_000  # of one line, as chunks are cut; base64 is longer
 SHOWN_CHARS = 400  # a longer line is shown as a window
 BEFORE_CHARS = 80  # of the window, before the first lit word
 DEMANDED = 100.0  # what a quoted text or pattern on a line is worth, in words of the question
+_LINE_END = 10
 SHORT_STEM = 3  # stems up to this length only count at a word's beginning
 
 Places: TypeAlias = tuple[int, list[tuple[int, int]]]
@@ -59,7 +62,7 @@ class ChunkReader:
         self._reader = reader
         self._stats = stats
         self._limit_bytes = limit_bytes
-        self._files: dict[bytes, tuple[FileStat, list[bytes]] | None] = {}
+        self._files: dict[bytes, tuple[FileStat, _Lines] | None] = {}
 
     def read(self, row: ChunkRow) -> ChunkText | None:
         """The chunk's lines, or None when it is gone: its file unreadable, binary, shorter or different."""
@@ -69,9 +72,7 @@ class ChunkReader:
         if found is None or row.last_line >= len(found[1]):
             return None
         stat, lines = found
-        text = ChunkText(
-            tuple(line.decode("utf-8", "replace")[:LINE_CHARS] for line in lines[row.first_line : row.last_line + 1])
-        )
+        text = ChunkText(tuple(lines.between(row.first_line, row.last_line)))
         if self._stats.get(row.path) == stat:
             return text
         return text if _is_unchanged(row, text) else None
@@ -80,13 +81,33 @@ class ChunkReader:
         """Keep no lines of a file that is done with."""
         self._files.pop(path, None)
 
-    def _read_file(self, path: bytes) -> tuple[FileStat, list[bytes]] | None:
+    def _read_file(self, path: bytes) -> tuple[FileStat, _Lines] | None:
         try:
             raw = self._reader.read(path, self._limit_bytes)
         except UnreadableError:
             return None
         canonical = searchable(raw.data)
-        return None if canonical is None else (raw.stat, split_lines(canonical.data))
+        return None if canonical is None else (raw.stat, _Lines(canonical.data))
+
+
+class _Lines:
+    """The lines of a file, of which few are looked at: a file of thousands is not cut into all of them."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _LINE_END)
+
+    def __len__(self) -> int:
+        return len(self._ends) + (1 if self._content and self._content[-1] != _LINE_END else 0)
+
+    def between(self, first: int, last: int) -> list[str]:
+        """The lines from `first` to `last`, which must be there, without their ends, each cut at `LINE_CHARS`."""
+        start = int(self._ends[first - 1]) + 1 if first else 0
+        end = int(self._ends[last]) if last < len(self._ends) else len(self._content)
+        part = self._content[start:end]
+        if b"\r" in part:
+            part = b"\n".join(line.removesuffix(b"\r") for line in part.split(b"\n"))
+        return [line[:LINE_CHARS] for line in part.decode("utf-8", "replace").split("\n")]
 
 
 def _is_unchanged(row: ChunkRow, text: ChunkText) -> bool:
@@ -154,7 +175,8 @@ def best_line(
             lit.setdefault(line, []).extend(Span(*span) for span in spans)
             held[line] += 1
     if words is not None:
-        starts = list(itertools.accumulate((len(line) + 1 for line in text.lines), initial=0))
+        lengths = map(len, text.lines)
+        starts = list(itertools.accumulate(lengths, lambda total, length: total + length + 1, initial=0))
         for number, place in words.places(text.text):
             found.setdefault(bisect.bisect_right(starts, place) - 1, set()).add(number)
     for line in sorted({*found, *held} & set(range(len(text.lines)))):

@@ -40,11 +40,17 @@ def first(question: str, *candidates: Candidate, ratio: float = 0.5) -> str:
 def test_forms_of_a_word_share_their_first_three_letters() -> None:
     assert is_form("conn", "connect")
     assert not is_form("co", "connect")
-    assert Asked(("connect", "pool"), {}).share(("conn", "pool")) == pytest.approx(0.9)
-    assert Asked(("connect", "pool"), {"connect": 2.0, "pool": 0.5}).share(("conn", "pool")) == pytest.approx(2.1 / 2.5)
-    assert Asked(("connect",), {}).share(("conn", "connect")) == 1.0
-    assert Asked(("connect",), {}).precision(("conn", "other")) == pytest.approx(0.4)
-    assert Asked((), {}).share(("conn",)) == Asked((), {}).precision(("conn",)) == 0.0
+    asked = Asked(("connect", "pool"), {"connect": 2.0, "pool": 0.5})
+    met, precision = asked.met([("conn", "pool"), ("conn", "other"), (), ("conn", "connect"), ("conn", "pool")])
+    assert met.tolist() == [[0.8, 1.0], [0.8, 0.0], [0.0, 0.0], [1.0, 0.0], [0.8, 1.0]]
+    assert asked.share(met) == pytest.approx([2.1 / 2.5, 1.6 / 2.5, 0.0, 2.0 / 2.5, 2.1 / 2.5])
+    assert precision == pytest.approx([0.9, 0.4, 0.0, 0.9, 0.9])
+
+
+def test_nothing_is_met_where_nothing_is_asked_or_named() -> None:
+    met, precision = Asked((), {}).met([("conn",), ()])
+    assert Asked((), {}).share(met).tolist() == precision.tolist() == [0.0, 0.0]
+    assert Asked(("x",), {}).met([])[0].shape == (0, 1)
 
 
 def test_scores_of_the_arms_are_relative_to_the_best() -> None:
