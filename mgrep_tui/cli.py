@@ -29,6 +29,7 @@ COMMANDS = {
     "why": "say whether a file is searched, and what decides",
     "clean": "remove the index of a tree",
     "push": "publish commits to a shared engine",
+    "agree": "say what an endpoint of yours would be sent and cost, and agree to it",
     "repos": "list, refresh or remove the repositories that were opened by their address",
 }
 ENGINE_HELP = "a folder, or http(s)://host:port/database"
@@ -138,6 +139,10 @@ def _run_command(name: str, words: list[str]) -> int:
         from mgrep_tui.commands.repos import repos
 
         return repos(arguments)
+    if name == "agree":
+        from mgrep_tui.commands.agree import agree
+
+        return agree(arguments)
     if name == "why":
         arguments.paths = [arguments.path]
     from mgrep_tui.commands import report
@@ -246,7 +251,10 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
         )
         parser.add_argument("--keep", type=_positive, default=None, metavar="N", help="keep N commits of each branch")
         parser.add_argument("--remove", default=None, metavar="NAME", help="forget this repository instead")
-    if name in ("push", "status"):
+    if name == "agree":
+        parser.add_argument("--yes", action="store_true", help="remember that it may be sent")
+        parser.add_argument("--withdraw", action="store_true", help="send nothing any more")
+    if name in ("push", "status", "agree"):
         parser.add_argument(
             "--engine",
             required=name == "push",

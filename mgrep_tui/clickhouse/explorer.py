@@ -72,6 +72,7 @@ class EngineExplorer:
         self._memory = Memory(folders.state / "history.jsonl", folders.state / "sessions" / f"engine-{digest}.json")
         self._copies = folders.cache / "engine" / digest
         self._models = SharedModels(settings, folders)
+        self._subjects = [f"engine {address.label}", *([] if root is None else [str(root.path)])]
         self._opened = threading.Event()
         self._closed = CancelToken()
         self._lock = threading.Lock()
@@ -95,7 +96,7 @@ class EngineExplorer:
                 self._folders.config / "queries",
                 self._root,
                 self._name,
-                None if self._settings.semantic.deep == "off" else self._models.deep(self._changed),
+                None if self._settings.semantic.deep == "off" else self._models.deep(self._changed, *self._subjects),
             )
         except MgrepError as error:
             self._failure = error

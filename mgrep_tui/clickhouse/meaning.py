@@ -80,7 +80,7 @@ class MeaningSearch:
         if not query.plain.strip():
             return self._list(query, narrowed, allowed, here, sink, cancel, limit, started)
         question = questions.read(query.plain)
-        deep = self._deep if tier == "deep" and ratio > 0 and self._deep is not None and self._deep.available else None
+        deep = self._deep if tier == "deep" and ratio > 0 else None
         arm = WIDE_ARM if query.filters.needs_text else max(ARM, limit)
         gathered = self._candidates.gather(question, narrowed, allowed, arm, cancel, here=here)
         outcome = self._show(question, gathered, narrowed, sink, cancel, ratio, limit, started, deep)

@@ -56,13 +56,16 @@ class DeepTier:
         environ: Mapping[str, str] | None = None,
         *,
         backend: Backend | None = None,
+        is_agreed: Callable[[str], bool] = lambda model_id: False,
         on_change: Callable[[], None] | None = None,
     ) -> None:
-        """Starts nothing. `on_change` is called from our thread when `state` changed. `backend` is for tests."""
+        """Starts nothing. `on_change` is called from our thread when `state` changed. `backend` is for tests. `is_agreed` tells whether
+        the user agreed that the code of all that is open goes to an endpoint, by its model id."""
         self._settings = settings
         self._cache = cache
         self._backend = backend or _backend_of(settings, os.environ if environ is None else environ)
         self._on_change = on_change
+        self._is_agreed = is_agreed
         self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._numbers = itertools.count()
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
@@ -91,6 +94,8 @@ class DeepTier:
     @property
     def reason(self) -> str:
         """Why it is not available and what to do about it, in sentences; empty when it is."""
+        if self.asks:
+            return self.asks
         if self._failures >= _FAILURES_ALLOWED:
             return f"{self._failure} The deep tier is off until the next start."
         return self._backend.reason
@@ -111,9 +116,19 @@ class DeepTier:
         return f"{title}: {self._phase}"
 
     @property
+    def asks(self) -> str:
+        """What somebody has to agree to before anything is sent, and how; empty when nothing is left to agree to."""
+        backend = self._backend
+        if not isinstance(backend, RemoteBackend) or backend.reason or not backend.needs_agreement:
+            return ""
+        if self._is_agreed(backend.model_id):
+            return ""
+        return f"Nothing is sent to {backend.host} before you agree: mgrep-tui agree says what and at which price."
+
+    @property
     def notice(self) -> str:
         """A plain warning when code leaves the machine, else empty."""
-        if isinstance(self._backend, RemoteBackend):
+        if isinstance(self._backend, RemoteBackend) and not self.asks:
             return f"Code is sent to {self._backend.host} (semantic.endpoint)."
         return ""
 
@@ -121,9 +136,7 @@ class DeepTier:
         """What it would take to embed so many texts at an endpoint, as a sentence; empty for a model on this machine."""
         if not isinstance(self._backend, RemoteBackend):
             return ""
-        estimate = self._backend.estimate(texts, chars)
-        price = "at a price that is not known here" if estimate.usd is None else f"about US$ {estimate.usd:.2f}"
-        return f"All {texts:,} chunks: {estimate.requests:,} requests, about {estimate.tokens:,} tokens, {price}."
+        return str(self._backend.estimate(texts, chars))
 
     def start(self) -> None:
         """Begin to load the model now, in the background."""

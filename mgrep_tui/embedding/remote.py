@@ -43,6 +43,10 @@ class Estimate:
     tokens: int
     usd: float | None
 
+    def __str__(self) -> str:
+        price = "at a price that is not known here" if self.usd is None else f"about US$ {self.usd:.2f}"
+        return f"All {self.texts:,} chunks: {self.requests:,} requests, about {self.tokens:,} tokens, {price}."
+
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect would carry code and key to another host than the configured one."""
@@ -79,6 +83,11 @@ class RemoteBackend:
     def host(self) -> str:
         """Where code is sent, for the screen to say."""
         return urllib.parse.urlsplit(self._url).netloc.rpartition("@")[2]
+
+    @property
+    def needs_agreement(self) -> bool:
+        """Whether code leaves this machine, or may on its way: a server here that wants a key may pass it on."""
+        return bool(self._key) or urllib.parse.urlsplit(self._url).hostname not in _LOOPBACK
 
     @property
     def title(self) -> str:

@@ -95,7 +95,7 @@ class Engines:
     def _make_semantic(self) -> SemanticEngine:
         from mgrep_tui.search.semantic import SemanticEngine
 
-        self._deep = self._shared.deep(self._announce)
+        self._deep = self._shared.deep(self._announce, str(self._root.path))
         self._meaning = SemanticEngine(self._root, self._settings, self._deep, self._git_sets, self._files_with)
         return self._meaning
 
@@ -158,7 +158,7 @@ class Engines:
         deep, filling = self._deep, self._filling
         if deep is not None:
             said = [deep.state, filling.state if filling is not None else "", deep.notice]
-            if deep.notice:
+            if deep.notice or deep.asks:
                 said.append(deep.expense(health.chunks, health.text_bytes))
             models = (*models, ("deep", " · ".join(phrase for phrase in said if phrase)))
         done = filling.done if filling is not None else 0

@@ -212,7 +212,7 @@ class SeveralExplorer:
             cancel,
             ratio=options.ratio,
             limit=limit or self._settings.semantic.top_k,
-            deep=deep if tier == "deep" and options.ratio > 0 and deep is not None and deep.available else None,
+            deep=deep if tier == "deep" and options.ratio > 0 else None,
             like=like,
         )
         return replace(outcome, notes=(*outcome.notes, *notes), is_partial=outcome.is_partial or bool(notes))

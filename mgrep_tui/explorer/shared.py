@@ -22,20 +22,31 @@ class SharedModels:
         self._lock = threading.Lock()
         self._deep: DeepTier | None = None
         self._listeners: list[Callable[[], None]] = []
+        self._subjects: set[str] = set()
 
-    def deep(self, on_change: Callable[[], None]) -> DeepTier:
-        """The one deep tier; `on_change` is called when its state changed, until `leave`."""
+    def deep(self, on_change: Callable[[], None], *subjects: str) -> DeepTier:
+        """The one deep tier; `on_change` is called when its state changed, until `leave`. `subjects` name whose code it will see, folders
+        or an engine: an endpoint is sent nothing before the user agreed for all that is open."""
         from mgrep_tui.embedding.cache import EmbeddingCache
         from mgrep_tui.embedding.deep import DeepTier
 
         with self._lock:
             self._listeners.append(on_change)
+            self._subjects = {*self._subjects, *subjects}
             if self._deep is None:
                 cache = EmbeddingCache(
                     self._folders.shared / "embeddings.sqlite3", self._settings.index.embedding_cache_mb * 1_000_000
                 )
-                self._deep = DeepTier(self._settings.semantic, cache, on_change=self._announce)
+                self._deep = DeepTier(
+                    self._settings.semantic, cache, is_agreed=self._is_agreed, on_change=self._announce
+                )
             return self._deep
+
+    def _is_agreed(self, model_id: str) -> bool:
+        from mgrep_tui.embedding.agreement import Agreements
+
+        agreements = Agreements(self._folders.agreements)
+        return all(agreements.holds(model_id, subject) for subject in self._subjects)
 
     def leave(self, on_change: Callable[[], None]) -> None:
         """One root needs it no more; after the last one it is closed."""

@@ -91,7 +91,7 @@ class SemanticEngine:
             )
             return self._list(query, catalog, allowed, view, sink, cancel, limit, started)
         question = questions.read(query.plain)
-        deep = self._deep if tier == "deep" and ratio > 0 and self._deep is not None and self._deep.available else None
+        deep = self._deep if tier == "deep" and ratio > 0 else None
         showing = Showing([self.source(query, view)], sink, cancel, ratio, limit, started, deep)
         pool = self.pool(question, query, view, cancel, limit=limit)
         return showing.show(pool, rank(question, pool.candidates, pool.rarity, all_mentions([view]), ratio=ratio))

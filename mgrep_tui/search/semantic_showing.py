@@ -38,6 +38,11 @@ class Deep(Protocol):
     def available(self) -> bool: ...
 
     @property
+    def asks(self) -> str:
+        """What somebody has to agree to before it may be used, else empty."""
+        ...
+
+    @property
     def notice(self) -> str:
         """A plain warning when code leaves the machine, else empty."""
         ...
@@ -106,7 +111,8 @@ class Showing:
         self._ratio = ratio
         self._limit = limit
         self._started = started
-        self._deep = deep
+        self._deep = deep if deep is not None and deep.available else None
+        self._asks = deep.asks if deep is not None else ""
         self._copies: Counter[int] = Counter()
         self._first_hit_ms: float | None = None
 
@@ -124,13 +130,16 @@ class Showing:
             vector_coverage=coverage_of([source.view for source in self._sources]),
             elapsed_ms=self._elapsed_ms(),
             first_hit_ms=self._first_hit_ms,
-            notes=tuple(dict.fromkeys(source.view.notice for source in self._sources if source.view.notice)),
+            notes=tuple(dict.fromkeys(said for said in self._said() if said)),
         )
         return (
             outcome
             if self._deep is None or not shown
             else self._refine(self._deep, ranking, pool, shown, hits, outcome)
         )
+
+    def _said(self) -> list[str]:
+        return [self._asks, *(source.view.notice for source in self._sources)]
 
     def _read(self, pool: Pool, ranking: Ranking, most: int) -> list[_Shown]:
         shown: list[_Shown] = []

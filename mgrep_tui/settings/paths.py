@@ -39,6 +39,11 @@ class Folders:
         return self.cache / "shared"
 
     @property
+    def agreements(self) -> Path:
+        """For which folders code may be sent to an endpoint."""
+        return self.state / "agreements.json"
+
+    @property
     def kernels(self) -> Path:
         """Compiled n-gram kernels (`NUMBA_CACHE_DIR`)."""
         return self.cache / "kernels"

@@ -50,6 +50,7 @@ class FakeDeep:
         self.word = word
         self.failure = failure
         self.notice = ""
+        self.asks = ""
         self.asked: list[str] = []
 
     def rescore(self, query: str, texts: Sequence[str], *, cancel: CancelToken, limit_s: float) -> np.ndarray:
