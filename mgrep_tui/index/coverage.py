@@ -135,6 +135,17 @@ class Coverage:
     def stat(self, path: bytes) -> FileStat | None:
         return self.known().get(path)
 
+    def new_among(self, paths: Iterable[bytes]) -> int:
+        """How many of these files no segment can hold as they are: none has a document of that path and size."""
+        known = self.known()
+        count = 0
+        for path in paths:
+            stat = known.get(path)
+            places = [(segment, segment.find(path)) for segment in self.segments]
+            sizes = [segment.stat(place).size_bytes for segment, place in places if place is not None]
+            count += stat is not None and stat.size_bytes not in sizes
+        return count
+
     def since(self, version: int) -> Since:
         """What changed after the snapshot of that version."""
         with self._lock:

@@ -2,7 +2,8 @@
 
 A changed file is scanned at every search from the moment it was seen. Once its stat can be trusted it is read here: if a segment holds that
 very content already (a touch, a checkout and back), the segment answers for it again; else it is *stale*. A few hundred stale files are
-left to the scan; more become an overlay, overlays become one, and when a tenth of the tree has moved the base is built anew.
+left to the scan; more become an overlay, overlays become one, and when half of the tree has moved the base is built anew. Until then what
+another branch held stays in its segment, dead, and the way back to it costs reading the files and no building.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from mgrep_tui.index import generations
 from mgrep_tui.index.context import Context
 from mgrep_tui.index.ingest import content_hash
 from mgrep_tui.index.manifest import Manifest, SegmentPart
-from mgrep_tui.index.segment_job import SegmentJob
+from mgrep_tui.index.segment_job import SegmentChild, SegmentJob
 from mgrep_tui.jobs.pool import is_child_fault
 from mgrep_tui.jobs.turns import BUILDING
 from mgrep_tui.model import Entry, FileStat
@@ -29,12 +30,16 @@ from mgrep_tui.ngram.build import SegmentSummary
 from mgrep_tui.ngram.segment import Segment
 
 STALE_FILES = 300  # measured: scanning 100 files costs 1.6 ms, 1,000 cost 29 ms
+MANY_STALE_FILES = 10 * STALE_FILES  # from here on an overlay does not wait for more
 STALE_BYTES = 8_000_000  # 12 ms of scanning at 640 MB/s
 MAX_OVERLAYS = 4  # each costs every query a lookup
-REBUILD_SHARE = 0.10
-REBUILD_FILES = 1_000  # of a small tree a tenth is nothing
+# With more dead documents, or more stale files, than this share of the base, segments would be mostly ballast. At a tenth each switch
+# between branches that differ in 2,000 of 5,000 files built the whole base; at half only the first builds anything, and what differs only.
+REBUILD_SHARE = 0.5
+REBUILD_FILES = 1_000  # of a small tree half is nothing
 SLICE_S = 0.03  # how long the worker reads files before it looks at its inbox
 MARGIN_NS = 50_000_000
+SOON_NS = 5_000_000_000
 FUTURE_S = 60.0  # a file whose time lies in the future is looked at this often
 
 
@@ -69,7 +74,7 @@ def next_segment(shape: Shape) -> int | None:
         return 0
     if shape.stale < STALE_FILES and shape.stale_bytes < STALE_BYTES:
         return None
-    if shape.dead + shape.stale > max(REBUILD_FILES, REBUILD_SHARE * shape.base_files):
+    if max(shape.dead, shape.stale) > max(REBUILD_FILES, REBUILD_SHARE * shape.base_files):
         return 0
     return 1 if shape.overlays >= MAX_OVERLAYS else shape.overlays + 1
 
@@ -90,6 +95,7 @@ class Grams:
         self.building: int | None = None
         self.parts: list[SegmentPart] = []
         self.job: SegmentJob | None = None
+        self._child: SegmentChild | None = None  # for a build that is likely
         self.is_base_job = False
         self._stale: dict[bytes, int] = {}
         self._heap: list[tuple[int, bytes]] = []
@@ -122,7 +128,25 @@ class Grams:
             due = now_ns + max(0, wait_ns)
             self._due[path] = due
             heapq.heappush(self._heap, (due, path))
+        self._warm_if_likely()
         self._schedule()
+
+    def _soon(self) -> list[bytes]:
+        """The files that are to be read within a moment: not those of the future."""
+        before = time.time_ns() + SOON_NS
+        return [path for path, due in self._due.items() if due < before]
+
+    def _warm_if_likely(self) -> None:
+        """Have a child ready when so many files that no segment can hold wait for their stat to settle that they will become an overlay."""
+        context = self._context
+        if self._child is not None or self.job is not None or len(self._due) < STALE_FILES:
+            return
+        if not context.coverage.covers or context.cancel.is_cancelled:
+            return
+        if context.coverage.new_among(self._soon()) < STALE_FILES:
+            return
+        if not BUILDING.is_wanted() and BUILDING.take(self, lambda: context.loop.post(self.build_if_due)):
+            self._child = SegmentJob.warm_child(context.folders.kernels)
 
     def _schedule(self) -> None:
         while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:
@@ -191,6 +215,9 @@ class Grams:
         context = self._context
         if self.job is not None or context.cancel.is_cancelled:
             return
+        is_amid = len(self._soon()) >= STALE_FILES and len(self._stale) < MANY_STALE_FILES
+        if context.coverage.covers and is_amid and not self.rebuild_wanted:
+            return  # the rest of a checkout is still to be read: one segment for all of it
         segments = context.coverage.segments
         known = context.coverage.known()
         shape = Shape(
@@ -206,13 +233,20 @@ class Grams:
         )
         if not shape.covers and is_small(shape):
             context.coverage.cover_by_scan()
-            BUILDING.give(self)
+            self._build_nothing()
             return
         replaces = next_segment(shape)
         if replaces is None:
-            BUILDING.give(self)
+            if len(self._soon()) < STALE_FILES:
+                self._build_nothing()
         elif BUILDING.take(self, lambda: context.loop.post(self.build_if_due)):
             self._start(replaces)
+
+    def _build_nothing(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+        BUILDING.give(self)
 
     def _start(self, replaces: int) -> None:
         context = self._context
@@ -228,9 +262,10 @@ class Grams:
         try:
             (context.folder / stem).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            BUILDING.give(self)
+            self._build_nothing()
             self._failed(error)
             return
+        child, self._child = self._child, None
         job = SegmentJob(
             context.root,
             entries,
@@ -238,6 +273,7 @@ class Grams:
             memory_mb=context.settings.index.memory_mb,
             limit_bytes=context.settings.corpus.max_file_bytes,
             kernels=context.folders.kernels,
+            child=child,
         )
         self.job = job
         self.building = generation
@@ -292,4 +328,4 @@ class Grams:
         job, self.job = self.job, None
         if job is not None:
             job.close()
-        BUILDING.give(self)
+        self._build_nothing()

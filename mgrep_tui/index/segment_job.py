@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import marshal
 import multiprocessing
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -53,24 +54,59 @@ def _build(
     )
 
 
+def _warm(kernels: Path) -> None:
+    """Choose the folder of the kernels, and load each of them."""
+    from mgrep_tui.ngram import warm
+
+    with tempfile.TemporaryDirectory(prefix="mgrep-tui-") as folder:
+        build_segment(Root(Path(folder)), (), Path(folder) / "base", kernel_cache=kernels)
+    warm.main()
+
+
+class SegmentChild:
+    """A process for one build."""
+
+    def __init__(self) -> None:
+        self.progress: Any = multiprocessing.get_context("spawn").RawArray("Q", 1)
+        self.pool = ChildPool(1, initializer=_begin, initargs=(self.progress,))
+
+    def close(self) -> None:
+        self.pool.close()
+
+
 class SegmentJob:
     """One build. `start`, `close` from the index worker's thread; `done` may be read from any."""
 
     def __init__(
-        self, root: Root, entries: Sequence[Entry], out_path: Path, *, memory_mb: int, limit_bytes: int, kernels: Path
+        self,
+        root: Root,
+        entries: Sequence[Entry],
+        out_path: Path,
+        *,
+        memory_mb: int,
+        limit_bytes: int,
+        kernels: Path,
+        child: SegmentChild | None = None,
     ) -> None:
+        """`child` is one that was warmed, and is closed with the job."""
         self.total = len(entries)
-        self._progress: Any = multiprocessing.get_context("spawn").RawArray("Q", 1)
-        self._pool = ChildPool(1, initializer=_begin, initargs=(self._progress,))
-        self.future: Future[SegmentSummary] = self._pool.submit(
+        self._child = child or SegmentChild()
+        self.future: Future[SegmentSummary] = self._child.pool.submit(
             _build, root, packed(entries), out_path, memory_mb << 20, limit_bytes, kernels, timeout_s=LIMIT_S
         )
+
+    @staticmethod
+    def warm_child(kernels: Path) -> SegmentChild:
+        """A child before there is a build to do: loading numba and the kernels takes it half a second."""
+        child = SegmentChild()
+        child.pool.submit(_warm, kernels, timeout_s=LIMIT_S)
+        return child
 
     @property
     def done(self) -> int:
         """Files read so far."""
-        return int(self._progress[0])
+        return int(self._child.progress[0])
 
     def close(self) -> None:
         """End the child, whatever it is doing. What it left half-written has a temporary name and is collected."""
-        self._pool.close()
+        self._child.close()

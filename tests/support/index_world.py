@@ -34,11 +34,31 @@ def wait_until(condition: Callable[[], object], what: str = "the condition") -> 
         time.sleep(0.01)
 
 
+class InlineChild:
+    """In place of a child that waits for a build; `waiting` counts those that were not closed."""
+
+    waiting = 0
+
+    def __init__(self) -> None:
+        InlineChild.waiting += 1
+
+    def close(self) -> None:
+        InlineChild.waiting -= 1
+
+
 class InlineJob:
     """In place of `SegmentJob`: builds in this process, at once, so that a test need not start a child for every segment."""
 
     def __init__(
-        self, root: Root, entries: list[Any], out_path: Path, *, memory_mb: int, limit_bytes: int, kernels: Path
+        self,
+        root: Root,
+        entries: list[Any],
+        out_path: Path,
+        *,
+        memory_mb: int,
+        limit_bytes: int,
+        kernels: Path,
+        child: InlineChild | None = None,
     ) -> None:
         from mgrep_tui.ngram.build import build_segment
 
@@ -48,6 +68,12 @@ class InlineJob:
             self.future.set_result(build_segment(root, entries, out_path, limit_bytes=limit_bytes, threads=1))
         except MgrepError as error:
             self.future.set_exception(error)
+        if child is not None:
+            child.close()
+
+    @staticmethod
+    def warm_child(kernels: Path) -> InlineChild:
+        return InlineChild()
 
     def close(self) -> None:
         pass

@@ -6,15 +6,17 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mgrep_tui.corpus.root import Root
 from mgrep_tui.index import IndexWorker, clean, manifest, open_as_is
 from mgrep_tui.index import grams as grams_module
 from mgrep_tui.index.writer import Writing
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import IndexState
-from tests.support.index_world import InlineJob, World, assert_stores_agree, wait_until
+from mgrep_tui.model import Entry, IndexState
+from tests.support.index_world import InlineChild, InlineJob, World, assert_stores_agree, wait_until
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -38,9 +40,9 @@ def with_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mgrep_tui.index.grams.is_settled", settled)
 
 
-def fill(world: World, count: int = 12) -> None:
+def fill(world: World, count: int = 12, word: str = "needle") -> None:
     for number in range(count):
-        world.tree.write(f"src/m{number}.py", f"def f{number}():\n    return 'needle {number}'\n")
+        world.tree.write(f"src/m{number}.py", f"def f{number}():\n    return '{word} {number}'\n")
 
 
 @pytest.mark.parametrize("watch", [False, True])
@@ -132,6 +134,33 @@ class TestSettling:
                 assert len(world.search(worker, f"round {round_number}")) == 5
             assert len(worker.snapshot().segments) >= 1
             assert world.search(worker, "needle 29") == {b"src/m29.py"}
+
+    def test_the_way_back_to_a_branch_builds_nothing(
+        self, world: World, with_segments: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """L5: each switch of branches built the whole base again."""
+        built = []
+
+        class Counted(InlineJob):
+            def __init__(self, root: Root, entries: list[Entry], *args: Any, **keywords: Any) -> None:
+                built.append(len(entries))
+                super().__init__(root, entries, *args, **keywords)
+
+        def switch(branch: str, count: int) -> None:
+            fill(world, 12, branch)
+            worker.check(CancelToken())
+            assert len(world.search(worker, branch)) == count
+            wait_until(lambda: len(worker.snapshot().extra) < 3, "settling")
+
+        monkeypatch.setattr(grams_module, "SegmentJob", Counted)
+        fill(world, 30)
+        with world.running() as worker:
+            wait_until(lambda: not worker.snapshot().extra, "the base")
+            for _ in range(2):
+                switch("other", 12)
+                switch("needle", 30)
+            assert len(built) == 2, built  # the base, and an overlay for the other branch
+        assert InlineChild.waiting == 0
 
     def test_the_next_start_answers_from_what_was_published(self, world: World, with_segments: None) -> None:
         fill(world)
