@@ -27,11 +27,12 @@ from mgrep_tui.explorer.several import SeveralExplorer
 from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Hit, Mode, Outcome, Progress, Sink
-from mgrep_tui.search.query import narrowed
+from mgrep_tui.search.query import narrowed, parse
 from mgrep_tui.text.sanitize import sanitize
 
 FOUND, NONE, ERROR = 0, 1, 2
 MAX_QUERIES_BYTES = 16_000_000
+NOT_INDEXED = "There is no index yet, so every file was read. `mgrep-tui index` makes one."
 
 
 def search(arguments: argparse.Namespace) -> int:
@@ -46,12 +47,18 @@ def search(arguments: argparse.Namespace) -> int:
     roots = [explorers.local(place) for place in context.targets.places]
     several = explorers.several(roots) if len(roots) > 1 else None
     try:
+        # One question is answered by reading the files before an index of them could be made.
+        can_scan = mode is Mode.REGEX and queries is None and not _asks_for_symbols(arguments, context)
+        notes = []
         for root in roots:
             if arguments.no_index:
                 root.open_as_is()
+            elif can_scan and not root.is_indexed():
+                root.open_as_is()
+                notes.append(NOT_INDEXED)
             else:
                 root.start()
-        asker = _Asker(roots, several, context, arguments, mode, cancel)
+        asker = _Asker(roots, several, context, arguments, mode, cancel, notes)
         if not arguments.no_index:
             asker.wait(needs_vectors=mode is Mode.SEMANTIC and not arguments.no_wait)
         found = asker.all(queries) if queries is not None else asker.one(arguments.query)
@@ -60,6 +67,14 @@ def search(arguments: argparse.Namespace) -> int:
         cancel.cancel()
         for root in roots:
             root.close()
+
+
+def _asks_for_symbols(arguments: argparse.Namespace, context: Context) -> bool:
+    """Whether only an index can tell what is asked for."""
+    try:
+        return parse(arguments.query, Mode.REGEX, case=context.settings.regex.case).filters.needs_chunk
+    except QueryError:
+        return False  # said when it is asked
 
 
 def read_queries(path: Path) -> list[str]:
@@ -101,7 +116,9 @@ class _Asker:
         arguments: argparse.Namespace,
         mode: Mode,
         cancel: CancelToken,
+        notes: Sequence[str],
     ) -> None:
+        self._notes = notes
         labels = several.labels if several is not None else ("",)
         self._roots = list(roots)
         self._wheres = [
@@ -163,7 +180,7 @@ class _Asker:
         printer.finish()
         # Without an engine nothing was searched at all: no answer, and by no means "nothing there".
         is_idle = any(not outcome.engine and outcome.is_partial for outcome in outcomes)
-        for note in dict.fromkeys(note for outcome in outcomes for note in outcome.notes):
+        for note in dict.fromkeys([*self._notes, *(note for outcome in outcomes for note in outcome.notes)]):
             if is_idle or (not self._arguments.json and sys.stderr.isatty()):
                 print(f"mgrep-tui: {sanitize(note)}", file=sys.stderr)
         return FOUND if printer.count else ERROR if is_idle else NONE

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.editor import presets
-from mgrep_tui.errors import MgrepError
+from mgrep_tui.errors import IndexDamagedError, MgrepError
 from mgrep_tui.explorer.memory import Memory
 from mgrep_tui.explorer.opening import editor_command
 from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
@@ -96,6 +96,16 @@ class LocalExplorer:
     def open_as_is(self) -> None:
         """Open what is there without refreshing it."""
         self._open(False)
+
+    def is_indexed(self) -> bool:
+        """Whether something was published that regex mode can use. Reads one small file; before or after opening."""
+        from mgrep_tui.index import manifest
+
+        try:
+            found = manifest.load(self._folders.index_of(self._root.path))
+        except IndexDamagedError:
+            return False
+        return found is not None and found.dispositions is not None
 
     def _open(self, works: bool) -> None:
         try:

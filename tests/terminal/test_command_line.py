@@ -168,3 +168,13 @@ def test_an_interrupt_ends_with_130_and_a_sound_index(tmp_path: Path) -> None:
     assert b"Traceback" not in errors
     found = run(home, ["search", "--mode", "regex", "def f399_39"], root)
     assert found.stdout == b"f399.py:118:1:def f399_39(x):\n"
+
+
+def test_one_question_waits_for_no_index(tmp_path: Path, tree: Path) -> None:
+    """The files are read sooner than an index of them could be made; a question for symbols needs one."""
+    found = run(tmp_path, ["search", "--mode", "regex", "parse_d..e"], tree)
+    assert found.stdout == b"src/parse.py:1:5:def parse_date(text):\n"
+    assert not any(tmp_path.glob("cache/roots/*/*"))
+    found = run(tmp_path, ["search", "--mode", "regex", "text sym:parse_date"], tree)
+    assert found.stdout.count(b"\n") == 2 and b"src/parse.py:2" in found.stdout
+    assert any(tmp_path.glob("cache/roots/*/*"))

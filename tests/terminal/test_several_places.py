@@ -115,6 +115,7 @@ def test_a_repository_is_brought_searched_listed_refreshed_and_removed(place: Pa
     assert run(place, ["repos", "refresh"]).returncode == 2
     forge.status = 0
     assert json.loads(run(place, ["repos", "--json"]).stdout)["commit"] == commit
+    assert run(place, ["index", address]).returncode == 0
     index = [path for path in (place / "home" / "cache" / "roots").iterdir() if path.name.startswith("engine-")]
     assert len(index) == 1
     removed = run(place, ["repos", "remove", "ada/engine"])
