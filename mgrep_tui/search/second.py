@@ -211,9 +211,9 @@ class Lease:
             while self._given:
                 yield self._given.popitem()[1], None, []
 
-    def wait(self) -> bool:
+    def wait(self, patience_ms: float = PATIENCE_MS) -> bool:
         """Sleep a little; whether there is an answer."""
-        return bool(self._poll.poll(PATIENCE_MS))
+        return bool(self._poll.poll(patience_ms))
 
     def take_back(self) -> Given:
         """What was given last and is not answered yet. An answer that comes all the same is dropped."""

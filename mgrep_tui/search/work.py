@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.jobs.courtesy import COURTESY
 from mgrep_tui.ngram.snapshot import Candidate
 from mgrep_tui.search.facts import FactsOf
 from mgrep_tui.search.filters import ChunkFacts, FileFacts, Filters
@@ -25,6 +26,8 @@ MOST_FILES = 48
 SECOND_FROM = 40
 """With fewer candidates the second process costs more than it saves."""
 LEAST_SHARE = 12
+COURTESY_MS = 40
+"""While somebody types the second process works alone, and is waited for so long at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,9 @@ def look_into(task: Task, candidates: Iterable[Candidate], cancel: CancelToken, 
         is_asked = False
         left = count
         while not cancel.is_cancelled:
-            part = list(itertools.islice(source, min(size, _share(left)) if lease is not None else size))
+            gives_way = lease is not None and lease.is_waiting and COURTESY.is_due
+            wanted = 0 if gives_way else size if lease is None else min(size, _share(left))
+            part = list(itertools.islice(source, wanted))
             left -= len(part)
             if part:
                 yield from _look(task, looker, part, cancel)
@@ -88,14 +93,16 @@ def look_into(task: Task, candidates: Iterable[Candidate], cancel: CancelToken, 
                 return
             if not task.matcher.is_serial:
                 size = min(MOST_FILES, 3 * size)
-            if not is_asked:
+            if lease is None and (not is_asked or COURTESY.is_due):
                 is_asked = True  # not before the first answer is out
                 lease = _lease(task, count)
                 if lease is not None:
                     stack.callback(lease.close)
             if lease is None:
                 continue
-            if not part and not lease.wait():
+            if gives_way:
+                lease.wait(COURTESY_MS)
+            elif not part and not lease.wait():
                 yield from _look(task, looker, lease.take_back(), cancel)
             for given, found, closely in lease.answers():
                 if found is None:

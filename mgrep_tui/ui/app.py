@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 from rich.console import RenderableType
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Explorer, SearchOptions, Session
+from mgrep_tui.jobs.courtesy import COURTESY
 from mgrep_tui.model import Hit, Mode
 from mgrep_tui.ui import last_session
 from mgrep_tui.ui.bindings import textual_keymap
@@ -94,6 +96,11 @@ class MgrepApp(App[list[Hit]]):
 
     def get_default_screen(self) -> MainScreen:
         return self.main
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.InputEvent):
+            COURTESY.key_pressed()
+        await super().on_event(event)
 
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, lambda _theme: self.main.repaint(self.palette()))

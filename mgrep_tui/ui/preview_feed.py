@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +17,8 @@ from mgrep_tui.ui.widgets.code_lines import Lit
 SCREENS_READ = 3
 # Colours that come sooner than this are waited for: to draw the pane twice is most of what a step of the cursor costs.
 PATIENCE_S = 0.03
+# The pane is not drawn more often than this: a cursor that is held down passes thirty hits a second, each of which is 12 kB of screen.
+DRAW_EVERY_S = 0.06
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class PreviewFeed:
         self._post = post
         self._after = after
         self._deliver = deliver
-        self._plain: Stoppable | None = None  # the plain text waits for the colours
+        self._waiting: Stoppable | None = None  # the plain text waits for the colours, or what came for its turn
+        self._drawn_at = 0.0
         self._worker = Newest("preview")
         self._wish: Wish | None = None
         self._is_drawn = False  # the wish has been delivered once
@@ -54,7 +58,7 @@ class PreviewFeed:
 
     @property
     def is_idle(self) -> bool:
-        return self._worker.is_idle and self._sent == self._received
+        return self._worker.is_idle and self._sent == self._received and self._waiting is None
 
     def close(self) -> None:
         self._worker.close()
@@ -62,12 +66,12 @@ class PreviewFeed:
     def forget(self) -> None:
         """Nothing is wanted any more."""
         self._wish = None
-        self._drop_plain()
+        self._drop_waiting()
 
     def wish(self, wish: Wish, height: int, width: int) -> None:
         self._wish = wish
         self._is_drawn = False
-        self._drop_plain()
+        self._drop_waiting()
         self._worker.submit(lambda has_newer: self._fetch(wish, height, width, has_newer))
 
     def _fetch(self, wish: Wish, height: int, width: int, has_newer: Callable[[], bool]) -> None:
@@ -88,24 +92,23 @@ class PreviewFeed:
         self._received += 1
         if self._wish is not wish:
             return
-        if not is_last:
-            self._plain = self._after(PATIENCE_S, partial(self._deliver_plain, wish, preview))
-            return
-        # After the plain text the colours come to where the pane has been scrolled to meanwhile.
-        is_first = self._drop_plain() or not self._is_drawn
-        self._is_drawn = True
-        self._deliver(replace(wish, jumps=wish.jumps and is_first), preview)
+        self._drop_waiting()
+        wait = self._drawn_at + DRAW_EVERY_S - time.monotonic() if wish.jumps and not self._is_drawn else 0.0
+        wait = wait if is_last else max(wait, PATIENCE_S)
+        if wait > 0:
+            self._waiting = self._after(wait, partial(self._draw, wish, preview))
+        else:
+            self._draw(wish, preview)
 
-    def _deliver_plain(self, wish: Wish, preview: Preview) -> None:
-        self._plain = None
+    def _draw(self, wish: Wish, preview: Preview) -> None:
+        self._waiting = None
         if self._wish is wish:
-            self._is_drawn = True
-            self._deliver(wish, preview)
+            # After the plain text the colours come to where the pane has been scrolled to meanwhile.
+            is_first, self._is_drawn = not self._is_drawn, True
+            self._drawn_at = time.monotonic()
+            self._deliver(replace(wish, jumps=wish.jumps and is_first), preview)
 
-    def _drop_plain(self) -> bool:
-        """Whether the plain text was still waiting."""
-        if self._plain is None:
-            return False
-        self._plain.stop()
-        self._plain = None
-        return True
+    def _drop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.stop()
+            self._waiting = None

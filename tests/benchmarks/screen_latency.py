@@ -87,6 +87,7 @@ class Person:
         until = time.perf_counter() + seconds
         while (left := until - time.perf_counter()) > 0:
             self.source.read(left)
+            self.display.follow()  # or a second's frames would have to be taken in by who measures next
 
     def echo(self, letter: str, typed: str) -> float:
         """From the key to the moment when the box, the second line, shows what was typed."""

@@ -27,7 +27,7 @@ class Display:
 
     def text(self) -> str:
         """Every line that has something on it, after taking in what has come."""
-        self._take()
+        self.follow()
         rows: dict[int, dict[int, str]] = {}
         for (row, column), character in self._cells.items():
             rows.setdefault(row, {})[column] = character
@@ -49,7 +49,8 @@ class Display:
     def lacks(self, word: str) -> str:
         return self.wait(lambda text: word not in text, f"an end of {word!r}")
 
-    def _take(self) -> None:
+    def follow(self) -> None:
+        """Take in what has come."""
         output = self.source.output
         while self._done < len(output):
             piece = _PIECE.match(output, self._done)

@@ -15,9 +15,11 @@ import pytest
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import Cancelled
 from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.jobs.courtesy import Courtesy
 from mgrep_tui.model import Hit, Mode
-from mgrep_tui.ngram.snapshot import Snapshot
+from mgrep_tui.ngram.snapshot import Candidate, Snapshot
 from mgrep_tui.search import second, work
+from mgrep_tui.search.looking import Looker
 from mgrep_tui.search.query import parse
 from mgrep_tui.search.regex import RegexEngine
 from mgrep_tui.search.second import SECOND
@@ -88,6 +90,33 @@ def test_answer_is_that_of_one_process(
     assert told(both.hits) == told(one.hits)
     assert both.outcome.hits == one.outcome.hits
     assert both.outcome.searched_files == one.outcome.searched_files
+
+
+def test_while_somebody_types_it_works_alone(
+    tmp_path: Path, running: None, shares: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tree_of(tmp_path)
+    expected = ask(root, "needle", None)
+    assert SECOND._pipe is not None
+    while SECOND.unanswered:  # it is still being started
+        assert SECOND._pipe.poll(20)
+        if lease := SECOND.take((b"", "", {}, 0, 0, True)):
+            lease.close()
+    looked: list[int] = []
+    look = Looker.look
+
+    def noted(self: Looker, candidates: Sequence[Candidate]) -> object:
+        looked.append(len(candidates))
+        return look(self, candidates)
+
+    monkeypatch.setattr(Looker, "look", noted)
+    monkeypatch.setattr(work, "COURTESY", Courtesy())
+    monkeypatch.setattr(work.COURTESY, "_until", float("inf"))
+    shares.clear()
+    answer = ask(root, "needle", None)
+    assert told(answer.hits) == told(expected.hits)
+    assert looked == [work.FIRST_FILES]
+    assert sum(looked) + sum(shares) == FILES
 
 
 def search(root: Root, snapshot: Snapshot | None, text: str, sink: Collected, token: CancelToken | None = None) -> None:
