@@ -30,9 +30,8 @@ from mgrep_tui.index.rows import ChunkRow
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.retrieval import paths
 from mgrep_tui.retrieval.question import Question
-from mgrep_tui.retrieval.signals import Candidate
 from mgrep_tui.search.filters import FileFacts
-from mgrep_tui.search.semantic_candidates import DEFINITIONS, NAME_ARM, NAMES, Pool
+from mgrep_tui.search.semantic_candidates import DEFINITIONS, NAME_ARM, NAMES, Pool, Scores
 from mgrep_tui.search.semantic_text import ChunkText
 from mgrep_tui.search.semantic_union import as_folder
 
@@ -143,19 +142,26 @@ class Candidates:
             vector = model.embed_query(question.text)
         if not table:
             vector = None
-        by_words = self._submit(lambda: self.words.search(question.text, arm, allowed, cancel, has_local=bool(here)))
+        # Whoever waits for another of these was submitted after it.
         by_names = self._submit(lambda: self._definitions(question, allowed, cancel))
-        near: list[int] = []
-        if vector is not None and float(np.linalg.norm(vector)) > 0:
-            near = self.near.search(table, vector, arm, allowed, cancel)
-        word_hits = by_words.result()
-        defining = by_names.result()
+        by_meaning = self._submit(lambda: self._near(table, vector, arm, allowed, cancel))
+        word_hits = self.words.search(
+            question.text,
+            arm,
+            allowed,
+            cancel,
+            beside=lambda: [*by_meaning.result(), *by_names.result()],
+            has_local=bool(here),
+        )
+        near, defining = by_meaning.result(), by_names.result()
         wanted = list(dict.fromkeys([*word_hits.words, *near, *list(word_hits.naming)[: 2 * NAME_ARM], *defining]))
         cancel.check()
-        every = {found.row.chunk_id: found for found in self.chunks(wanted, narrowed, cancel)}
-        cosines: dict[int, float] = {}
+        exact = None
         if vector is not None:
-            cosines = self.near.cosines(table, vector, list(every), cancel)
+            asked = vector
+            exact = self._submit(lambda: self.near.cosines(table, asked, wanted, cancel))
+        every = {found.row.chunk_id: found for found in self.chunks(wanted, narrowed, cancel)}
+        cosines = exact.result() if exact is not None else {}
         if here:
             word_hits, own = _with_here(word_hits, here, vector)
             cosines |= own
@@ -172,6 +178,18 @@ class Candidates:
         kept = [every[chunk] for chunk in order if chunk in every]
         return self._described(question, kept, word_hits, words, naming, cosines, vector, narrowed, cancel)
 
+    def _near(
+        self,
+        table: str,
+        vector: npt.NDArray[np.float32] | None,
+        arm: int,
+        allowed: AllowedChunks,
+        cancel: CancelToken,
+    ) -> list[int]:
+        if vector is None or not float(np.linalg.norm(vector)) > 0:
+            return []
+        return self.near.search(table, vector, arm, allowed, cancel)
+
     def _described(
         self,
         question: Question,
@@ -185,8 +203,8 @@ class Candidates:
         cancel: CancelToken,
     ) -> Gathered:
         """The second round: what the ranking wants to know of every candidate."""
-        ids = [found.row.chunk_id for found in kept if found.here is None]
-        covered = self._submit(lambda: self.words.coverage(question.stems, ids, cancel))
+        stems_count = max(1, len(question.stems))
+        coverage = {chunk: min(1.0, covered / stems_count) for chunk, covered in word_hits.covered.items()}
         documents = self._submit(
             lambda: self._documents({found.row.file_id for found in kept if found.here is None}, vector, cancel)
         )
@@ -194,7 +212,7 @@ class Candidates:
         stems = {paths.facts(found.row.path.decode("utf-8", "replace")).stem.lower() for found in kept}
         counts = self.words.holders(keys_of("names", sorted(stems)), cancel)
         mentions = {stem: counts.get(keys_of("names", [stem])[0], 0) for stem in stems}
-        coverage, known, young = covered.result(), documents.result(), twins.result()
+        known, young = documents.result(), twins.result()
         for found in kept:
             if found.here is not None:
                 one, key = found.here, found.row.chunk_id
@@ -203,6 +221,7 @@ class Candidates:
                 known[found.row.file_id] = _Known(near, one.chunks)
         states = tuple(dict.fromkeys(found.states[0] for found in kept))
         numbers = {state: number for number, state in enumerate(states)}
+        scores = Scores(words, word_hits.body, naming, cosines, coverage)
         candidates = []
         for found in kept:
             row = found.row
@@ -211,25 +230,8 @@ class Candidates:
             if not narrowed.heads.is_single:
                 path = as_folder(narrowed.heads.by_state[found.states[0]].repository) + "/" + path
             candidates.append(
-                Candidate(
-                    chunk_id=row.chunk_id,
-                    path=path,
-                    kind=row.kind,
-                    symbol=row.symbol,
-                    container=row.container,
-                    first_line=row.first_line,
-                    last_line=row.last_line,
-                    part=row.part,
-                    parts=row.parts,
-                    words=words.get(row.chunk_id, 0.0),
-                    body_words=word_hits.body.get(row.chunk_id, 0.0),
-                    name_words=naming.get(row.chunk_id, 0.0),
-                    meaning=cosines.get(row.chunk_id),
-                    coverage=coverage.get(row.chunk_id, 0.0),
-                    file_centre=about.centre,
-                    file_chunks=about.chunks,
-                    is_test=row.is_test,
-                    has_younger_twin=row.file_id in young,
+                scores.candidate(
+                    row, path, centre=about.centre, chunks=about.chunks, has_younger_twin=row.file_id in young
                 )
             )
         pool = Pool(

@@ -105,7 +105,8 @@ class Candidate:
     """A chunk that might be the answer. Scores are as the arms gave them, 0 where an arm did not find it (`meaning`: None).
 
     `coverage` is the share of the question's stems that stand in the chunk, `file_centre` the cosine of the question and the mean of the
-    file's vectors, `has_younger_twin` says that the path without its version folder is a file too.
+    file's vectors, `has_younger_twin` says that the path without its version folder is a file too, `copies` counts the equal files that
+    were left out for this one.
     """
 
     chunk_id: int
@@ -126,6 +127,7 @@ class Candidate:
     file_chunks: int = 1
     is_test: bool = False
     has_younger_twin: bool = False
+    copies: int = 0
 
 
 def measure(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from mgrep_tui.model import FileStat
 from mgrep_tui.retrieval import paths
 from mgrep_tui.retrieval.question import Question
 from mgrep_tui.retrieval.signals import Candidate
+from mgrep_tui.search.semantic_copies import crowding, without_copies
 
 Ids = npt.NDArray[np.int64]
 ARM = 100  # chunks from each arm: 150 cost 4 ms more, for .002 of NDCG@10, which is a tie
@@ -69,6 +70,44 @@ class Pool:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What the arms gave to chunks, by chunk id."""
+
+    words: Mapping[int, float]
+    body: Mapping[int, float]
+    naming: Mapping[int, float]
+    meaning: Mapping[int, float]
+    coverage: Mapping[int, float]
+
+    def candidate(
+        self, row: ChunkRow, path: str, *, centre: float | None, chunks: int, has_younger_twin: bool, copies: int = 0
+    ) -> Candidate:
+        """A chunk as the ranking sees it; `path` may begin with the name of its root. `centre` and `chunks` are its file's."""
+        key = row.chunk_id
+        return Candidate(
+            chunk_id=key,
+            path=path,
+            kind=row.kind,
+            symbol=row.symbol,
+            container=row.container,
+            first_line=row.first_line,
+            last_line=row.last_line,
+            part=row.part,
+            parts=row.parts,
+            words=self.words.get(key, 0.0),
+            body_words=self.body.get(key, 0.0),
+            name_words=self.naming.get(key, 0.0),
+            meaning=self.meaning.get(key),
+            coverage=self.coverage.get(key, 0.0),
+            file_centre=centre,
+            file_chunks=chunks,
+            is_test=row.is_test,
+            has_younger_twin=has_younger_twin,
+            copies=copies,
+        )
+
+
 def gather(
     question: Question,
     view: SemanticView,
@@ -80,8 +119,10 @@ def gather(
     arm: int = ARM,
     vector: npt.NDArray[np.float32] | None = None,
     also: Ids | None = None,
+    copies: Mapping[int, int] | None = None,
 ) -> Pool:
-    """Ask every arm. `vector` stands in for the question's own (for "more like this"); the chunks of `also` are candidates anyhow.
+    """Ask every arm. `vector` stands in for the question's own (for "more like this"); the chunks of `also` are candidates anyhow. `copies`
+    says by file id how many equal files are not among the allowed; where it is not given and copies crowd the rest out, they are left out.
 
     Raises `Cancelled` and `IndexDamagedError`.
     """
@@ -115,31 +156,26 @@ def gather(
     if view.vectors is not None and vector is not None:
         meaning |= _cosines(view, vector, [chunk_id for chunk_id in rows if chunk_id not in meaning])
     files = catalog.files_by_id({row.file_id for row in rows.values()})
+    if copies is None and (crowd := crowding(rows.values(), files)):
+        allowed, left_out = without_copies(catalog, crowd, allowed)
+        also = None if also is None else np.intersect1d(also, allowed)
+        return gather(
+            question, view, catalog, file_centres, allowed, cancel, arm=arm, vector=vector, also=also, copies=left_out
+        )
     centres = {} if vector is None else file_centres.cosines(view, catalog, files.values(), vector)
     kept = [rows[chunk_id] for chunk_id in wanted if chunk_id in rows]
     coverage = _coverage(question, view, [row.chunk_id for row in kept])
     twins = {path: _has_younger_twin(catalog, path) for path in {row.path for row in kept}}
     cancel.check()
+    scores = Scores(words, body, naming, meaning, coverage)
     candidates = tuple(
-        Candidate(
-            chunk_id=row.chunk_id,
-            path=row.path.decode("utf-8", "replace"),
-            kind=row.kind,
-            symbol=row.symbol,
-            container=row.container,
-            first_line=row.first_line,
-            last_line=row.last_line,
-            part=row.part,
-            parts=row.parts,
-            words=words.get(row.chunk_id, 0.0),
-            body_words=body.get(row.chunk_id, 0.0),
-            name_words=naming.get(row.chunk_id, 0.0),
-            meaning=meaning.get(row.chunk_id),
-            coverage=coverage.get(row.chunk_id, 0.0),
-            file_centre=centres.get(row.file_id),
-            file_chunks=files[row.file_id].chunk_count if row.file_id in files else 1,
-            is_test=row.is_test,
+        scores.candidate(
+            row,
+            row.path.decode("utf-8", "replace"),
+            centre=centres.get(row.file_id),
+            chunks=files[row.file_id].chunk_count if row.file_id in files else 1,
             has_younger_twin=twins[row.path],
+            copies=0 if copies is None else copies.get(row.file_id, 0),
         )
         for row in kept
     )

@@ -157,12 +157,13 @@ class Showing:
                     continue
                 twin = folding.twin_of(len(shown), row.symbol, text.lines)
                 if twin is not None:
-                    self._copies[twin] += 1
+                    self._copies[twin] += 1 + pool.candidates[place].copies
                     continue
                 if len(shown) == most:
                     break
                 score, signals = ranking.shown_score(place), ranking.signals_of(place)
                 hit = hit_of(row, text, source.filters, words, score, signals, source.prefix)
+                self._copies[len(shown)] += pool.candidates[place].copies
                 shown.append(_Shown(hit, place, text.text))
                 if len(shown) == min(FIRST_BATCH, self._limit):
                     sent = self._send(self._with_copies(shown))
