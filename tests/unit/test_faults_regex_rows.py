@@ -9,12 +9,14 @@ import os
 import random
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from mgrep_tui.errors import QueryError
 from mgrep_tui.explorer.local import LocalExplorer
 from tests.support.explored import WAYS, Explored, ask, index_small_trees
+from tests.support.ngram_world import small_blocks
 
 CODE = "".join(
     f"def handle_{word}_{number}(request, retries={number}):\n    return self._{word}.send(x{number:03}, 'Ünïcode {word}')\n"
@@ -325,3 +327,25 @@ def test_names_of_every_kind(explorer: LocalExplorer) -> None:
     ):  # fmt: skip
         assert name in [path for path, _ in ask(explorer, f"{text} needle_j").lines], text
     assert not re.search("Traceback", repr(hits))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_more_than_65535_lines_are_counted_one_by_one(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A6: many lines here, as many files take long to write; blocks of few bytes make as many postings."""
+    index_small_trees(monkeypatch)
+    count = 66_000
+    files = {
+        f"f{part}.txt": "".join(f"needle {number}\n" for number in range(part * 11_000, part * 11_000 + 11_000))
+        for part in range(count // 11_000)
+    }
+    explored = Explored(tmp_path)
+    with small_blocks(10, 1 << 20):
+        explorer = explored.found_by(way, files)
+        answer = ask(explorer, "needle", limit=100_000)
+        assert (answer.outcome.hits, answer.outcome.files, answer.outcome.is_capped) == (count, len(files), False)
+        assert len({(hit.path, hit.line) for hit in answer.hits}) == count
+        assert ask(explorer, "needle 65999").places == [("f5.txt", 11_000, 1)]
+        assert ask(explorer, "needle", limit=1000).outcome.is_capped
+    explored.close()
