@@ -74,11 +74,8 @@ class Connection(Protocol):
         """A statement without an answer. Raises `EngineError`."""
         ...
 
-    def insert(self, table: str, rows: pa.Table, *, indexes: bool = True) -> None:
-        """Append rows to a table of ours; all are there, or an `EngineError` is raised.
-
-        Without `indexes` those of the new rows are made when they are merged with others; until then they are looked through.
-        """
+    def insert(self, table: str, rows: pa.Table) -> None:
+        """Append rows to a table of ours; all are there, or an `EngineError` is raised."""
         ...
 
     def close(self) -> None: ...

@@ -32,7 +32,6 @@ from mgrep_tui.jobs.cancel import CancelToken
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 2.0
 """A statement that does not end so long after it was told to is ended with its process."""
-LATER = "materialize_skip_indexes_on_insert"
 TABLES = "tables"  # below the folder, beside the lock
 ARROW = "ArrowStream"
 ARROW_SETTINGS: dict[str, int | float] = {
@@ -267,12 +266,11 @@ class EmbeddedConnection:
         for _ in self.pieces(sql, texts(parameters or {}), "", {}):
             pass
 
-    def insert(self, table: str, rows: pa.Table, *, indexes: bool = True) -> None:
+    def insert(self, table: str, rows: pa.Table) -> None:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, rows.schema) as writer:
             writer.write_table(rows)
-        settings = "" if indexes else f" SETTINGS {LATER} = 0"
-        self.insert_raw(f"INSERT INTO {table} ({', '.join(rows.column_names)}){settings}", ARROW, sink.getvalue())
+        self.insert_raw(f"INSERT INTO {table} ({', '.join(rows.column_names)})", ARROW, sink.getvalue())
 
     def insert_raw(self, sql: str, shape: str, body: bytes | pa.Buffer) -> None:
         """Insert what is already in the format `shape`; `sql` ends before `FORMAT`."""

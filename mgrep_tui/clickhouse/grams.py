@@ -1,17 +1,15 @@
 """Our plan of a pattern as a condition on the engine's text index: true for every block that can hold a match, and for some others.
 
-`hasAllTokens` cuts a literal into the grams of the index, each of which every text with that literal has: whether some characters are a
-gram depends on these characters alone. That holds for UTF-8, which the indexed form of every block is, and for literals of three characters
-or more; of a shorter one nothing is asked.
+`hasAllTokens` cuts a literal into the grams of the index, all its runs of four characters, each of which every text with that literal has.
+That holds for UTF-8, which the indexed form of every block is; of a shorter literal nothing is asked.
 """
 
 from __future__ import annotations
 
 from mgrep_tui.clickhouse.bound import Bound
-from mgrep_tui.clickhouse.schema import FOLDED
+from mgrep_tui.clickhouse.schema import FOLDED, GRAM_CHARS
 from mgrep_tui.ngram.plan import All, And, Literal, Or, Plan, Tree
 
-LEAST_CHARS = 3
 MOST_LITERAL_CHARS = 512
 """Of a longer literal its beginning says enough."""
 MOST_LITERALS = 64
@@ -61,7 +59,7 @@ def _literal(text: bytes, bound: Bound, whole: bool) -> str | None:
         literal = text.decode("utf-8")
     except UnicodeDecodeError:
         return None  # cut inside a character
-    if len(literal) < LEAST_CHARS:
+    if len(literal) < GRAM_CHARS:
         return None
     test = f"hasAllTokens({FOLDED}, {bound.text(literal[:MOST_LITERAL_CHARS])})"
     return f"countIf({test}) > 0" if whole else test

@@ -16,8 +16,9 @@ from mgrep_tui.jobs.cancel import CancelToken
 
 SLACK = 2
 """Times the wanted number: the graph is of 8-bit numbers, and some chunks belong to no searched commit any more."""
-OVERFETCH = 2_000
-"""Neighbours that are asked for before a filter is applied to every vector that it lets through."""
+OVERFETCH = 1_000
+"""Neighbours that are asked for before a filter is applied to every vector that it lets through. For more than these the engine does not
+ask its graph (`max_limit_for_vector_search_queries`)."""
 
 
 class NearSearch:
@@ -53,8 +54,8 @@ class NearSearch:
     ) -> list[int]:
         """About `SLACK` times `arm` of the nearest chunks, the nearest first. Raises `EngineError` and `Cancelled`."""
         if allowed.is_everything:
-            return self._nearest(table, vector, SLACK * arm, cancel)
-        near = self._nearest(table, vector, max(OVERFETCH, SLACK * arm), cancel)
+            return self._nearest(table, vector, min(SLACK * arm, max(OVERFETCH, arm)), cancel)
+        near = self._nearest(table, vector, max(OVERFETCH, arm), cancel)
         bound = Bound()
         statement = (
             f"SELECT chunk FROM {self._connection.database}.chunks"

@@ -77,9 +77,9 @@ class Writer:
         self._note(number, numbers, is_done=True)
         self.chunks += batch.chunks
 
-    def _insert(self, table: str, content: pa.Table, *, indexes: bool = True) -> None:
+    def _insert(self, table: str, content: pa.Table) -> None:
         if content.num_rows:
-            self._connection.insert(f"{self._connection.database}.{table}", content, indexes=indexes)
+            self._connection.insert(f"{self._connection.database}.{table}", content)
 
     def _note(self, number: int, documents: Sequence[int], *, is_done: bool) -> None:
         self._insert(
@@ -162,8 +162,6 @@ class Writer:
                         "vector": pa.ListArray.from_arrays(pa.array(offsets), pa.array(every.reshape(-1))),
                     }
                 ),
-                # A graph over a batch costs as much as it will again over many; few vectors are quickly looked through.
-                indexes=False,
             )
             self.vectors += len(ids)
         return centres

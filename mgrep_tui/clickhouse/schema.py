@@ -4,7 +4,7 @@
     commits        one row a commit and branch; written last, so that half a push is never seen
     files          one row a file of a state (= a commit of a repository): path, content hash, document, language, flags
     documents      one row a file with its path: its chunks are there; written after them, so that a push can be resumed
-    blocks         the text, by content hash, in runs of whole lines, with the text index (sparse grams of 3 to 8 characters)
+    blocks         the text, by content hash, in runs of whole lines, with the text index (all runs of 4 characters)
     chunks         the units of meaning, without their text: `chunk` = document number << 15 | number in the document
     symbols        named definitions and the chunk that holds each
     postings       which word stands how often in which chunk, for BM25 by our own formula; `words` spells the words
@@ -28,9 +28,12 @@ import pyarrow as pa
 from mgrep_tui.clickhouse.connection import Connection, rows
 from mgrep_tui.clickhouse.errors import EngineError
 
-VERSION = 1
+VERSION = 2
 FOLDED = "if(empty(folded), lower(text), folded)"
-GRAMS = "sparseGrams(3, 8)"
+GRAM_CHARS = 4
+GRAMS = f"ngrams({GRAM_CHARS})"
+"""Measured on 38 MB of code: half the cost of `sparseGrams(3, 8)` to write, a third less on disk, half the blocks for a rare literal, and
+a lookup in 2.9 ms instead of 4.9. `ngrams(3)` is written in half the time again, but lets six times the blocks through."""
 DIMENSION_LIMIT = 8_192
 
 
@@ -45,6 +48,7 @@ class Table:
     version: str = ""
     granularity: int = 8_192
     compressed: int = 65_536  # bytes of a column that are compressed together, at least
+    merged: int = 0  # bytes of a part that is not merged any further; 0 leaves it to the engine
 
 
 TABLES = (
@@ -95,6 +99,7 @@ TABLES = (
         "chunk",
         "bitShiftRight(chunk, 15)",
         granularity=32,
+        compressed=4_096,
     ),
     Table(
         "symbols",
@@ -121,8 +126,15 @@ SMALL = frozenset({"meta", "repositories", "commits", "batches", "models"})
 """Tables that every shard of a cluster holds whole."""
 
 Migrations = Mapping[int, Sequence[str]]
-MIGRATIONS: Migrations = {}
-"""From version N to N + 1: statements with `{database}` and `{on_cluster}`, each harmless when it ran already."""
+MIGRATIONS: Migrations = {
+    # The text index was of sparse grams.
+    1: (
+        "ALTER TABLE {database}.blocks{local}{on_cluster} DROP INDEX IF EXISTS grams",
+        f"ALTER TABLE {{database}}.blocks{{local}}{{on_cluster}} ADD INDEX IF NOT EXISTS grams {FOLDED} TYPE text(tokenizer = {GRAMS})",
+        "ALTER TABLE {database}.blocks{local}{on_cluster} MATERIALIZE INDEX grams SETTINGS mutations_sync = 2",
+    ),
+}
+"""From version N to N + 1: statements, each harmless when it ran already. `{local}` ends the name of a table's part on each node."""
 
 
 def vectors_table(name: str, dimension: int) -> Table:
@@ -135,12 +147,17 @@ def vectors_table(name: str, dimension: int) -> Table:
         "bitShiftRight(chunk, 15)",
         granularity=16,
         compressed=8_192,
+        # A merge makes the graph anew, of all vectors of its parts: a graph of 180,000 is made once more and then kept. A question goes
+        # through each in a millisecond.
+        merged=150_000_000,
     )
 
 
 def create_statements(table: Table, database: str, cluster: str) -> list[str]:
     """What makes a table: one statement, or with a cluster two (the replicated part of each node, and the one spread over all)."""
     settings = f"index_granularity = {table.granularity:d}, min_compress_block_size = {table.compressed:d}"
+    if table.merged:
+        settings += f", max_bytes_to_merge_at_max_space_in_pool = {table.merged:d}"
     version = table.version
     if not cluster:
         return [
@@ -176,6 +193,7 @@ def delete_target(table: str, connection: Connection) -> str:
 def prepare(connection: Connection, migrations: Migrations = MIGRATIONS, version: int = VERSION) -> None:
     """Make the tables, or bring older ones up to date. For whoever publishes; safe to repeat. Raises `EngineError`."""
     on_cluster = f" ON CLUSTER {connection.cluster}" if connection.cluster else ""
+    local = "_local" if connection.cluster else ""
     connection.run(f"CREATE DATABASE IF NOT EXISTS {connection.database}{on_cluster}")
     found = version_of(connection)
     if found > version:
@@ -188,7 +206,7 @@ def prepare(connection: Connection, migrations: Migrations = MIGRATIONS, version
         return
     for step in range(found, version):
         for statement in migrations.get(step, ()):
-            connection.run(statement.format(database=connection.database, on_cluster=on_cluster))
+            connection.run(statement.format(database=connection.database, on_cluster=on_cluster, local=local))
         _remember(connection, step + 1)
 
 

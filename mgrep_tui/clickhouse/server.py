@@ -18,7 +18,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError, DatabaseError
 
 from mgrep_tui.clickhouse.address import Credentials, ServerAddress
 from mgrep_tui.clickhouse.connection import SEARCH, WORK, Limits
-from mgrep_tui.clickhouse.embedded import ARROW, ARROW_SETTINGS, LATER
+from mgrep_tui.clickhouse.embedded import ARROW, ARROW_SETTINGS
 from mgrep_tui.clickhouse.errors import CANCELLED_CODES, EngineError, code_of, error_of
 from mgrep_tui.clickhouse.values import Parameters
 from mgrep_tui.errors import Cancelled
@@ -109,7 +109,7 @@ class ServerConnection:
         except (ClickHouseError, OSError) as error:
             raise _error(error, "The engine does not answer.") from error
 
-    def insert(self, table: str, rows: pa.Table, *, indexes: bool = True) -> None:
+    def insert(self, table: str, rows: pa.Table) -> None:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, rows.schema) as writer:
             writer.write_table(rows)
@@ -118,7 +118,6 @@ class ServerConnection:
                 table,
                 column_names=rows.column_names,
                 insert_block=sink.getvalue().to_pybytes(),
-                settings=None if indexes else {LATER: 0},
                 fmt=ARROW,
             )
         except (ClickHouseError, OSError) as error:

@@ -1,15 +1,16 @@
 """Which chunks hold the words of a question, by BM25: the local keyword index's formula over the engine's postings.
 
-First the engine counts in how many chunks each word stands, then it adds up what each word gives to each chunk. Words that stand nearly
-everywhere say little and cost most: past `MOST_POSTINGS` the rare ones choose the candidates, and all of them score those.
+First the engine counts in how many chunks each word stands, then it adds up what each word gives to each chunk, and how many of the words
+its text has. Words that stand nearly everywhere say little and cost most: past `MOST_POSTINGS` the rare ones choose the candidates, and all
+of them score those.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from mgrep_tui.clickhouse.allowed import AllowedChunks
 from mgrep_tui.clickhouse.bound import Bound
@@ -20,8 +21,10 @@ from mgrep_tui.retrieval import words
 from mgrep_tui.retrieval.keywords import BOOSTS, FEW, FUZZY_BOOST, FUZZY_LENGTH, STEMMED
 from mgrep_tui.search.semantic_candidates import BODY, NAMING
 
-TOTALS_S = 60.0
-"""How long the number of chunks and the lengths of fields are believed: they move slowly, and only weigh."""
+BELIEVED_S = 600.0
+"""How long it is believed how many chunks there are, how long their fields, and how many hold a word: that moves slowly, and only weighs.
+A question is asked again with every key that is typed."""
+MOST_WORDS = 50_000  # whose holders are remembered
 MOST_POSTINGS = 600_000
 CHOSEN = 3_000
 MOST_VARIANTS = 50  # words that one misspelt word may stand for
@@ -48,7 +51,10 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class WordHits:
-    """The best chunks by all words, by their body's and by their names'; best first. `holders` counts chunks by stem."""
+    """The best chunks by all words, by their body's and by their names'; best first. `holders` counts chunks by stem.
+
+    `covered` says how many stems of the question stand in the text of a chunk: of the best, and of those that were asked for beside them.
+    """
 
     words: dict[int, float] = field(default_factory=dict)
     body: dict[int, float] = field(default_factory=dict)
@@ -56,6 +62,11 @@ class WordHits:
     holders: dict[str, int] = field(default_factory=dict)
     chunks: int = 0
     weights: dict[int, Weight] = field(default_factory=dict)
+    covered: dict[int, int] = field(default_factory=dict)
+
+
+_Scored = tuple[int, float, float, float, int]
+"""A chunk, its three scores, and how many stems stand in its text."""
 
 
 class WordSearch:
@@ -66,10 +77,11 @@ class WordSearch:
         self._limits = limits
         self._lock = threading.Lock()
         self._totals: tuple[float, Totals] | None = None
+        self._holders: tuple[float, dict[int, int]] = time.monotonic(), {}
 
     def totals(self, cancel: CancelToken) -> Totals:
         with self._lock:
-            if self._totals is not None and time.monotonic() - self._totals[0] < TOTALS_S:
+            if self._totals is not None and time.monotonic() - self._totals[0] < BELIEVED_S:
                 return self._totals[1]
         found = rows(
             self._connection.batches(
@@ -86,11 +98,19 @@ class WordSearch:
         return totals
 
     def search(
-        self, text: str, arm: int, allowed: AllowedChunks, cancel: CancelToken, *, has_local: bool = False
+        self,
+        text: str,
+        arm: int,
+        allowed: AllowedChunks,
+        cancel: CancelToken,
+        *,
+        beside: Callable[[], Sequence[int]] = tuple,
+        has_local: bool = False,
     ) -> WordHits:
         """The `arm` best chunks of a question by each kind of its words. Raises `EngineError` and `Cancelled`.
 
-        `has_local` says that other chunks will be scored by the same weights.
+        `beside` gives allowed chunks that are wanted to be known of too, asked as late as possible. `has_local` says that others will be scored by
+        the same weights.
         """
         stems = words.question_stems(text)
         if not stems:
@@ -109,46 +129,42 @@ class WordSearch:
             stem for stem in stems if len(stem) >= FUZZY_LENGTH and not any(key in known for key in _stem_keys(stem))
         ]
         weights |= self._variants(unknown, cancel)
-        found = self._best(weights, known, arm, allowed, cancel)
-        if len(found[0]) < FEW and len(unknown) < len(stems):
+        body = keys_of("body", stems)
+        others = list(beside())
+        found = self._best(weights, known, body, arm, allowed, others, cancel)
+        if len(found.words) < FEW and len(unknown) < len(stems):
             weights |= self._variants([stem for stem in stems if len(stem) >= FUZZY_LENGTH], cancel)
-            found = self._best(weights, known, arm, allowed, cancel)
-        by_words, by_body, by_naming = found
-        holders = {stem: known.get(keys_of("body", [stem])[0], 0) for stem in stems}
-        return WordHits(by_words, by_body, by_naming, holders, totals.chunks, weights)
+            found = self._best(weights, known, body, arm, allowed, others, cancel)
+        holders = {stem: known.get(key, 0) for stem, key in zip(stems, body, strict=True)}
+        return replace(found, holders=holders, chunks=totals.chunks, weights=weights)
 
     def holders(self, keys: Iterable[int], cancel: CancelToken) -> dict[int, int]:
         """In how many chunks each word stands; those that stand nowhere are missing."""
-        wanted = sorted(set(keys))
-        if not wanted:
-            return {}
-        return dict(
-            rows(
-                self._connection.batches(
-                    f"SELECT word, count() FROM {self._connection.database}.postings"
-                    " WHERE word IN {words:Array(UInt64)} GROUP BY word",
-                    {"words": wanted},
-                    limits=self._limits,
-                    cancel=cancel,
+        wanted = set(keys)
+        with self._lock:
+            since, known = self._holders
+            if time.monotonic() - since > BELIEVED_S or len(known) > MOST_WORDS:
+                known = {}
+                self._holders = time.monotonic(), known
+            found = {key: known[key] for key in wanted if key in known}
+        missing = sorted(wanted - found.keys())
+        if missing:
+            counted = dict(
+                rows(
+                    self._connection.batches(
+                        f"SELECT word, count() FROM {self._connection.database}.postings"
+                        " WHERE word IN {words:Array(UInt64)} GROUP BY word",
+                        {"words": missing},
+                        limits=self._limits,
+                        cancel=cancel,
+                    )
                 )
             )
-        )
-
-    def coverage(self, stems: Sequence[str], chunks: list[int], cancel: CancelToken) -> dict[int, float]:
-        """Which share of the stems stands in the text of each of these chunks."""
-        keys = keys_of("body", stems)
-        if not keys or not chunks:
-            return {}
-        found = rows(
-            self._connection.batches(
-                f"SELECT chunk, uniqExact(word) FROM {self._connection.database}.postings"
-                " WHERE word IN {words:Array(UInt64)} AND chunk IN {chunks:Array(UInt64)} GROUP BY chunk",
-                {"words": keys, "chunks": chunks},
-                limits=self._limits,
-                cancel=cancel,
-            )
-        )
-        return {chunk: count / len(keys) for chunk, count in found}
+            new = {key: counted.get(key, 0) for key in missing}
+            with self._lock:
+                known.update(new)
+            found |= new
+        return {key: count for key, count in found.items() if count}
 
     def _weights(
         self, stems: Sequence[str], names: Sequence[str], known: dict[int, int], totals: Totals, has_local: bool
@@ -195,12 +211,15 @@ class WordSearch:
         self,
         weights: dict[int, Weight],
         known: dict[int, int],
+        body: Sequence[int],
         arm: int,
         allowed: AllowedChunks,
+        others: Sequence[int],
         cancel: CancelToken,
-    ) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
+    ) -> WordHits:
+        """`body` are the stems of the question as words of a text."""
         if not weights:
-            return {}, {}, {}
+            return WordHits()
         # Some of what is found belongs to no searched commit any more.
         most = arm if not allowed.is_everything else arm + arm // 2
         rare: list[int] = []
@@ -213,30 +232,37 @@ class WordSearch:
         chosen: list[int] | None = None
         if len(rare) < len(weights):
             some = {key: weights[key] for key in rare}
-            chosen = [chunk for chunk, *_ in self._scores(some, CHOSEN, allowed, None, cancel)]
+            chosen = [*(chunk for chunk, *_ in self._scores(some, body, CHOSEN, allowed, None, (), cancel)), *others]
         # What names alone find stands high here too: a symbol's word counts three times.
-        scored = self._scores(weights, 4 * most, allowed, chosen, cancel)
-        by_body = sorted(((chunk, body) for chunk, _, body, _ in scored if body > 0), key=_best_first)
-        by_naming = sorted(((chunk, naming) for chunk, _, _, naming in scored if naming > 0), key=_best_first)
-        by_words = [(chunk, score) for chunk, score, _, _ in scored]
-        return dict(by_words[:most]), dict(by_body[:most]), dict(by_naming[:most])
+        scored = self._scores(weights, body, 4 * most, allowed, chosen, others, cancel)
+        scored.sort(key=lambda one: (-one[1], one[0]))
+        return WordHits(
+            {chunk: score for chunk, score, *_ in scored[:most]},
+            _first(((chunk, score) for chunk, _, score, _, _ in scored), most),
+            _first(((chunk, score) for chunk, _, _, score, _ in scored), most),
+            covered={chunk: covered for chunk, *_, covered in scored},
+        )
 
     def _scores(
         self,
         weights: dict[int, Weight],
+        body: Sequence[int],
         count: int,
         allowed: AllowedChunks,
         chosen: list[int] | None,
+        others: Sequence[int],
         cancel: CancelToken,
-    ) -> list[tuple[int, float, float, float]]:
-        """Chunk and its three scores, the best by all words first."""
+    ) -> list[_Scored]:
+        """The `count` best by all words, and `others` as far as they have any."""
         bound = Bound()
         keys = bound.numbers(list(weights))
         places = bound.numbers(list(range(1, len(weights) + 1)))
 
+        def by_place(values: Sequence[float]) -> str:
+            return f"arrayElement({bound.add([float(value) for value in values], 'Array(Float32)')}, place)"
+
         def by_word(name: str) -> str:
-            values = [float(getattr(weight, name)) for weight in weights.values()]
-            return f"arrayElement({bound.add(values, 'Array(Float32)')}, place)"
+            return by_place([getattr(weight, name) for weight in weights.values()])
 
         tests = [f"word IN {keys}"]
         if chosen is not None:
@@ -251,16 +277,21 @@ class WordSearch:
             f"sum(part * {by_word(name)}) AS {short}"
             for name, short in (("words", "w"), ("body", "b"), ("naming", "n"))
         )
+        in_body = set(body)
+        covered = f"toUInt32(sum({by_place([key in in_body for key in weights])})) AS c"
+        first = f"chunk IN {bound.numbers(list(others))} DESC, " if others else ""
         statement = (
-            f"SELECT chunk, {sums} FROM (SELECT transform(word, {keys}, {places}, 0) AS place, chunk, {part} AS part"
+            f"SELECT chunk, {sums}, {covered} FROM (SELECT transform(word, {keys}, {places}, 0) AS place, chunk, {part} AS part"
             f" FROM {self._connection.database}.postings WHERE {' AND '.join(tests)})"
-            f" GROUP BY chunk ORDER BY w DESC, chunk LIMIT {count:d}"
+            f" GROUP BY chunk ORDER BY {first}w DESC, chunk LIMIT {count + len(others):d}"
         )
         return rows(self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel))
 
 
-def _best_first(scored: tuple[int, float]) -> tuple[float, int]:
-    return -scored[1], scored[0]
+def _first(scores: Iterable[tuple[int, float]], count: int) -> dict[int, float]:
+    """The best of those that are any good."""
+    good = sorted(((chunk, score) for chunk, score in scores if score > 0), key=lambda one: (-one[1], one[0]))
+    return dict(good[:count])
 
 
 def _stem_keys(stem: str) -> list[int]:

@@ -7,8 +7,9 @@ that the same chunk gets the same score from both.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -24,6 +25,10 @@ K1 = 1.2
 B = 0.75
 MOST_TIMES = 255
 MOST_KEYS = 1_000_000  # words of a field that are remembered
+MOST_RUNS = 200_000  # runs of letters and digits of a field whose words are remembered
+# In ASCII no word goes beyond such a run, so that the analyzers are asked once for each: a third of the time.
+_WORD_RUN = re.compile(r"[A-Za-z0-9]+")
+_NAME_RUN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
 def _lengths() -> list[int]:
@@ -59,18 +64,48 @@ def _key(field: int, text: str) -> int:
     return word_of(field, text)
 
 
-class _Keys(dict[str, int]):
-    """The numbers of a field's words; a word that was not met before is noted."""
+class _Words(dict[str, tuple[int, ...]]):
+    """The words of one field by number: of a run of characters, which is remembered, and of whole texts. New ones are noted in `fresh`."""
 
-    def __init__(self, field: int) -> None:
+    def __init__(self, field: int, run: re.Pattern[str], analyze: Callable[[str], list[str]]) -> None:
         super().__init__()
         self._field = field
+        self._run = run
+        self._analyze = analyze
+        self._keys: dict[str, int] = {}
         self.fresh: list[tuple[int, int, str]] = []
 
-    def __missing__(self, text: str) -> int:
-        key = self[text] = word_of(self._field, text)
-        self.fresh.append((key, self._field, text))
+    def _key(self, text: str) -> int:
+        key = self._keys.get(text)
+        if key is None:
+            key = self._keys[text] = word_of(self._field, text)
+            self.fresh.append((key, self._field, text))
         return key
+
+    def __missing__(self, run: str) -> tuple[int, ...]:
+        if len(self) >= MOST_RUNS:
+            self.clear()
+        keys = self[run] = tuple(map(self._key, self._analyze(run)))
+        return keys
+
+    def counted(self, text: str) -> tuple[dict[int, int], int]:
+        """How often each word stands in a text, and how many there are together."""
+        if not text.isascii():
+            found = self._analyze(text)
+            return Counter(map(self._key, found)), len(found)
+        counts: dict[int, int] = {}
+        total = 0
+        for run, times in Counter(self._run.findall(text)).items():
+            for key in self[run]:
+                counts[key] = counts.get(key, 0) + times
+                total += times
+        return counts, total
+
+    def take_fresh(self) -> list[tuple[int, int, str]]:
+        fresh, self.fresh = self.fresh, []
+        if len(self._keys) > MOST_KEYS:
+            self._keys.clear()
+        return fresh
 
 
 class Postings:
@@ -88,33 +123,34 @@ class Wording:
     """Turns chunks into postings, and collects the words that it has not met before. Not for two threads at once."""
 
     def __init__(self) -> None:
-        self._keys = [_Keys(field) for field in range(len(FIELDS))]
+        self._fields = [
+            _Words(number, _WORD_RUN, words.stems) if name != "names" else _Words(number, _NAME_RUN, words.names)
+            for number, name in enumerate(FIELDS)
+        ]
+        self._of_path: tuple[bytes, tuple[dict[int, int], int]] = b"", ({}, 0)
 
     def add(self, postings: Postings, path: bytes, chunk: NewChunk) -> None:
         """Add the words of a chunk, field after field. The innermost loop of a push: written for few calls."""
+        body, symbol, container, of_path, names = self._fields
+        if self._of_path[0] != path:
+            self._of_path = path, of_path.counted(display_path(path))
         fields = (
-            words.stems(chunk.text),
-            words.stems(chunk.symbol) if chunk.symbol else (),
-            words.stems(chunk.container) if chunk.container else (),
-            words.stems(display_path(path)),
-            words.names(f"{chunk.text}\n{chunk.symbol} {chunk.container}"),
+            body.counted(chunk.text),
+            symbol.counted(chunk.symbol),
+            container.counted(chunk.container),
+            self._of_path[1],
+            names.counted(f"{chunk.text}\n{chunk.symbol} {chunk.container}"),
         )
-        for keys, texts in zip(self._keys, fields, strict=True):
-            counted = Counter(texts)
-            postings.words.extend(map(keys.__getitem__, counted))
-            postings.times.extend(counted.values())
-            postings.lengths.append(_code(len(texts)))
-            postings.counts.append(len(counted))
-        postings.sizes.append(tuple(map(len, fields)))
+        for counts, total in fields:
+            postings.words.extend(counts)
+            postings.times.extend(counts.values())
+            postings.lengths.append(_code(total))
+            postings.counts.append(len(counts))
+        postings.sizes.append(tuple(total for _, total in fields))
 
     def take_fresh(self) -> list[tuple[int, int, str]]:
         """The words that were met for the first time since the last call: number, field and text."""
-        fresh = [one for keys in self._keys for one in keys.fresh]
-        for keys in self._keys:
-            keys.fresh = []
-            if len(keys) > MOST_KEYS:
-                keys.clear()
-        return fresh
+        return [one for field in self._fields for one in field.take_fresh()]
 
 
 def rarity(count: int, holders: int) -> float:

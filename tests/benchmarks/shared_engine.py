@@ -1,6 +1,7 @@
 """How an embedded shared engine grows: push rate, latency, size and memory at 0.1, 0.5, 1 and 2 million chunks.
 
-    python -m tests.benchmarks.shared_engine --engine FOLDER --trees TREE… [--sizes 0.1,0.5,1,2] [--json FILE]
+    python -m tests.benchmarks.shared_engine --engine FOLDER --trees TREE… [--sizes 0.1,0.5,1,2] [--json FILE] [--snapshots]
+    python -m tests.benchmarks.shared_engine --measure FOLDER-100000 FOLDER-500000 …
 
 The first chunks are those of the trees, cut and embedded by the children as in a real push. From there on the engine grows by repositories
 made of these: each copies documents of the real ones under a path and a name of its own, with a third of their identifiers renamed (so that
@@ -9,7 +10,8 @@ vectors at hand; the push rate is by the processor time of both processes, words
 
 At each size, with the merges done: regular expressions with a selective literal (through grams, files and our matcher), questions by
 meaning (words, vectors, ranking, texts), sizes on disk by table, memory of the engine's process. Latencies are wall time and depend on what
-else the machine does; the processor time of both processes for each is printed beside them.
+else the machine does; the processor time of both processes for each is printed beside them. With `--snapshots` the engine is kept as it is
+at each size, beside the folder, and `--measure` asks such a copy again: what was changed in asking needs no second growth.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import json
 import os
 import random
 import re
+import shutil
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -52,6 +55,8 @@ from mgrep_tui.search.query import parse
 from mgrep_tui.settings.config import Settings
 
 BATCH_CHUNKS = 20_000
+LARGE = 4_096  # bytes of a file that is linked, not copied
+PATTERNS = "patterns.json"
 REPOSITORY_DOCUMENTS = 1_000
 RENAMED = 0.33
 TURN = 0.25
@@ -78,14 +83,24 @@ QUESTIONS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--engine", required=True, type=Path)
-    parser.add_argument("--trees", nargs="+", required=True, type=Path)
+    parser.add_argument("--engine", type=Path)
+    parser.add_argument("--trees", nargs="+", default=[], type=Path)
+    parser.add_argument("--snapshots", action="store_true")
+    parser.add_argument("--measure", nargs="+", default=[], type=Path)
     parser.add_argument("--sizes", default="0.1,0.5,1,2")
     parser.add_argument("--json", type=Path, default=None)
     parser.add_argument("--limit-s", type=float, default=1e9, help="begin no further size after so many seconds")
     arguments = parser.parse_args()
-    connection = connect(parse_address(str(arguments.engine)))
-    assert isinstance(connection, EmbeddedConnection)
+    for folder in arguments.measure:
+        connection = _opened(folder)
+        try:
+            asked = json.loads((folder / PATTERNS).read_text())
+            print(json.dumps({"engine": folder.name, **_measure(connection, asked)}), flush=True)
+        finally:
+            connection.close()
+    if arguments.engine is None:
+        return
+    connection = _opened(arguments.engine)
     results = []
     began = time.monotonic()
     try:
@@ -97,7 +112,11 @@ def main() -> None:
                 break
             cost = growth.to(size, arguments.trees)
             settle_cpu_s, settle_s = _settle(connection)
-            result = {**cost, "merge_cpu_s": settle_cpu_s, "settle_s": settle_s, **_measure(connection, growth)}
+            asked = _selective(growth)
+            if arguments.snapshots:
+                _copy(arguments.engine, arguments.engine.with_name(f"{arguments.engine.name}-{size}"), asked)
+            result = {**cost, "merge_cpu_s": settle_cpu_s, "settle_s": settle_s, **_measure(connection, asked)}
+            result["load"] = os.getloadavg()[0]
             results.append(result)
             print(json.dumps(result), flush=True)
             if arguments.json:
@@ -105,6 +124,26 @@ def main() -> None:
     finally:
         connection.close()
     print(_table(results))
+
+
+def _opened(folder: Path) -> EmbeddedConnection:
+    connection = connect(parse_address(str(folder)))
+    assert isinstance(connection, EmbeddedConnection)
+    return connection
+
+
+def _copy(folder: Path, target: Path, patterns: Sequence[str]) -> None:
+    """The engine as it is now, while nothing is written or merged: what is large never changes, and is linked."""
+    for place, _, names in os.walk(folder):
+        own = target / Path(place).relative_to(folder)
+        own.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            source = Path(place, name)
+            if source.stat().st_size > LARGE:
+                os.link(source, own / name)
+            else:
+                shutil.copy2(source, own / name)
+    (target / PATTERNS).write_text(json.dumps(list(patterns)))
 
 
 class _Growth:
@@ -309,13 +348,12 @@ def _settle(connection: EmbeddedConnection) -> tuple[float, float]:
     return _cpu_of(connection.pid) - cpu_s, time.monotonic() - began
 
 
-def _measure(connection: EmbeddedConnection, growth: _Growth) -> dict[str, Any]:
+def _measure(connection: EmbeddedConnection, patterns: Sequence[str]) -> dict[str, Any]:
     """Latencies, sizes and memory as they are now."""
     heads = heads_of(published(connection))
     settings = Settings()
     lines = LineSearch(connection, settings)
-    meaning = MeaningSearch(connection, growth.model)
-    patterns = _selective(growth)
+    meaning = MeaningSearch(connection, load_static())
     found: dict[str, Any] = {}
     for name, texts, mode in (("regex", patterns, Mode.REGEX), ("semantic", QUESTIONS, Mode.SEMANTIC)):
         wall: list[float] = []

@@ -139,8 +139,8 @@ def test_a_push_that_was_killed_is_finished_by_the_next(
     insert = Writer._insert
     written: list[str] = []
 
-    def dying(self: Writer, table: str, content: pa.Table, *, indexes: bool = True) -> None:
-        insert(self, table, content, indexes=indexes)
+    def dying(self: Writer, table: str, content: pa.Table) -> None:
+        insert(self, table, content)
         written.append(table)
         if written.count("symbols") == 2:
             raise KeyboardInterrupt

@@ -129,8 +129,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(b"")
             return
         if sql.upper().startswith("INSERT") and body:
-            if fields.get("materialize_skip_indexes_on_insert") == "0":
-                sql += " SETTINGS materialize_skip_indexes_on_insert = 0"
             self.owner.engine.insert_raw(sql, shape, body)
             self._send(b"")
             return
