@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import marshal
 import multiprocessing
@@ -9,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.jobs.pool import ChildPool
@@ -18,6 +19,7 @@ from mgrep_tui.ngram.build import SegmentSummary, build_segment
 
 LIMIT_S = 3_600.0  # a segment of a tree that no laptop holds
 PACKED_ENTRIES = 8_192  # some 5 ms each, so that a key never waits longer
+PARTS_AT_ONCE = 4  # two threads read, each a batch of files that may lie in two parts
 
 _progress: Any = None
 
@@ -36,21 +38,50 @@ def packed(entries: Sequence[Entry]) -> list[bytes]:
     return parts
 
 
-def unpacked(parts: Sequence[bytes]) -> list[Entry]:
-    """What was `packed`."""
-    return [Entry(path, FileStat(*stat)) for part in parts for path, stat in marshal.loads(part)]
+class Unpacked(Sequence[Entry]):
+    """What was `packed`, unpacked a part at a time: half a million entries at once take 180 MB. Any thread."""
+
+    def __init__(self, parts: Sequence[bytes], count: int) -> None:
+        self._parts = parts
+        self._count = count
+        self._part = functools.lru_cache(PARTS_AT_ONCE)(self._unpack)
+
+    def _unpack(self, number: int) -> list[Entry]:
+        return [Entry(path, FileStat(*stat)) for path, stat in marshal.loads(self._parts[number])]
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Entry: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Entry]: ...
+
+    def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(self._count))]
+        if not 0 <= index < self._count:
+            raise IndexError(index)
+        part, place = divmod(index, PACKED_ENTRIES)
+        return self._part(part)[place]
 
 
 def _build(
-    root: Root, parts: Sequence[bytes], out_path: Path, memory_bytes: int, limit_bytes: int, kernels: Path
+    root: Root, parts: Sequence[bytes], count: int, out_path: Path, memory_bytes: int, limit_bytes: int, kernels: Path
 ) -> SegmentSummary:
-    entries = unpacked(parts)
-
     def report(done: int, total: int) -> None:
         _progress[0] = done
 
     return build_segment(
-        root, entries, out_path, memory_bytes=memory_bytes, limit_bytes=limit_bytes, report=report, kernel_cache=kernels
+        root,
+        Unpacked(parts, count),
+        out_path,
+        memory_bytes=memory_bytes,
+        limit_bytes=limit_bytes,
+        report=report,
+        kernel_cache=kernels,
+        is_sorted=True,
     )
 
 
@@ -88,11 +119,19 @@ class SegmentJob:
         kernels: Path,
         child: SegmentChild | None = None,
     ) -> None:
-        """`child` is one that was warmed, and is closed with the job."""
+        """`entries` are by path. `child` is one that was warmed, and is closed with the job."""
         self.total = len(entries)
         self._child = child or SegmentChild()
         self.future: Future[SegmentSummary] = self._child.pool.submit(
-            _build, root, packed(entries), out_path, memory_mb << 20, limit_bytes, kernels, timeout_s=LIMIT_S
+            _build,
+            root,
+            packed(entries),
+            len(entries),
+            out_path,
+            memory_mb << 20,
+            limit_bytes,
+            kernels,
+            timeout_s=LIMIT_S,
         )
 
     @staticmethod

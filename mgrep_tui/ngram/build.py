@@ -63,9 +63,11 @@ def build_segment(
     cancel: CancelToken | None = None,
     kernel_cache: Path | None = None,
     threads: int = THREADS,
+    is_sorted: bool = False,
 ) -> SegmentSummary:
     """Write `<out_path>.lookup`, `.postings` and `.documents`.
 
+    Entries that are known to come by path (`is_sorted`) are taken one by one, and need not all be in memory at once.
     `limit_bytes` is the greatest file read; `report(done, total)` counts files and is called from any thread, one at a time;
     `kernel_cache` is where compiled kernels are kept (only the first call in a process can choose). Memory is about 180 MB for the
     interpreter with its compiler, 25 MB a thread and 200 bytes a file, whatever the size of the tree; a single file adds its own
@@ -79,7 +81,7 @@ def build_segment(
 
     cancel = cancel or CancelToken()
     threads = 1 if memory_bytes < 200 << 20 else threads
-    ordered = sorted(entries, key=lambda entry: entry.path)
+    ordered = entries if is_sorted else sorted(entries, key=lambda entry: entry.path)
     folder = out_path.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
