@@ -329,6 +329,7 @@ class Health:
     generation: int = 0
     roots_open: int = 0  # of several, how many can be searched by now
     text_bytes: int = 0
+    chunked_bytes: int = 0  # of them in chunks
     index_bytes: tuple[tuple[str, int], ...] = ()  # part, bytes on disk
     models: tuple[tuple[str, str], ...] = ()  # tier, model and its state as a phrase
     last_error: str = ""

@@ -44,7 +44,9 @@ def agree(arguments: argparse.Namespace) -> int:
             health = explorer.health()
         finally:
             explorer.close()
-        cost = str(endpoint.estimate(health.chunks, health.text_bytes)) if health.chunks else "It is not indexed yet."
+        cost = (
+            str(endpoint.estimate(health.chunks, health.chunked_bytes)) if health.chunks else "It is not indexed yet."
+        )
         status = max(status, _one(agreements, endpoint, str(explorer.folder), cost, arguments))
     return ERROR if context.targets.troubles else status
 
@@ -61,7 +63,7 @@ def _one(
         agreements.agree(endpoint.model_id, [subject])
     is_agreed = agreements.holds(endpoint.model_id, subject) or not endpoint.needs_agreement
     print(
-        f"Code of {shown} {'is' if is_agreed else 'would be'} sent to {endpoint.host}, for {endpoint.title}: the best 50 chunks of"
+        f"Code of {shown} {'is' if is_agreed else 'would be'} sent to {endpoint.title}: the best 50 chunks of"
         f' each question, each once, and with semantic.deep = "background" all of them. {cost}'.rstrip()
     )
     print(

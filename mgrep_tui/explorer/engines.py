@@ -159,7 +159,7 @@ class Engines:
         if deep is not None:
             said = [deep.state, filling.state if filling is not None else "", deep.notice]
             if deep.notice or deep.asks:
-                said.append(deep.expense(health.chunks, health.text_bytes))
+                said.append(deep.expense(health.chunks, health.chunked_bytes))
             models = (*models, ("deep", " · ".join(phrase for phrase in said if phrase)))
         done = filling.done if filling is not None else 0
         return replace(health, dirty=len(self._git.dirty), models=models, deep_vectors=min(done, health.chunks))

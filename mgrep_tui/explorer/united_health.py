@@ -62,6 +62,7 @@ def united_health(labels: Sequence[str], healths: Sequence[Health]) -> Health:
         generation=max((health.generation for health in healths), default=0),
         roots_open=sum(health.state not in (IndexState.OPENING, IndexState.BROKEN) for health in healths),
         text_bytes=sum(health.text_bytes for health in healths),
+        chunked_bytes=sum(health.chunked_bytes for health in healths),
         index_bytes=_added(health.index_bytes for health in healths),
         models=tuple(dict(pair for health in healths for pair in health.models).items()),
         last_error=" ".join(troubles),

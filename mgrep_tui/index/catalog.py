@@ -261,6 +261,10 @@ class Catalog:
         )[0]
         return row[0], row[1], row[2]
 
+    def text_bytes(self) -> int:
+        """The size of what was cut into chunks."""
+        return int(self._all("SELECT coalesce(sum(text_bytes), 0) FROM files WHERE skip_reason = ''")[0][0])
+
     def languages(self) -> list[tuple[str, int]]:
         """Files by language, most first; unknown languages as ``other``."""
         rows = self._all(

@@ -144,6 +144,7 @@ def catalog_values(catalog: Catalog) -> dict[str, object]:
     return {
         "files_chunked": chunked,
         "chunks": chunks,
+        "chunked_bytes": catalog.text_bytes(),
         "languages": metrics.languages[:LANGUAGES],
         "metrics": metrics.rows(),
     }
