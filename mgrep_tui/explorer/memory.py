@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
-from mgrep_tui.explorer.protocol import SearchOptions, Session
+from mgrep_tui.explorer.protocol import Configured, SearchOptions, Session
 from mgrep_tui.model import Mode
 from mgrep_tui.settings import state
 from mgrep_tui.settings.state import PastQuery
@@ -55,9 +56,11 @@ def fields_of(session: Session) -> dict[str, object]:
         "cursor_path": session.cursor_path.hex(),
         "cursor_line": session.cursor_line,
         "list_share": session.list_share,
+        "list_height_share": session.list_height_share,
         "has_preview": session.has_preview,
         "wraps": session.wraps,
         "theme": session.theme,
+        "configured": None if session.configured is None else asdict(session.configured),
     }
 
 
@@ -96,7 +99,16 @@ def session_of(found: dict[str, object]) -> Session:
         cursor_path=path,
         cursor_line=max(0, take("cursor_line", 0)),
         list_share=min(0.9, max(0.1, take("list_share", default.list_share))),
+        list_height_share=min(0.9, max(0.1, take("list_height_share", default.list_height_share))),
         has_preview=take("has_preview", default.has_preview),
         wraps=take("wraps", default.wraps),
         theme=take("theme", ""),
+        configured=_configured_of(found.get("configured")),
     )
+
+
+def _configured_of(found: object) -> Configured | None:
+    match found:
+        case {"ratio": int() | float() as ratio, "case": str() as case, "theme": str() as theme}:
+            return Configured(ratio, case, theme)
+    return None

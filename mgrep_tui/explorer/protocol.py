@@ -106,6 +106,15 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Configured:
+    """What the configuration says of things that a session remembers too: a value that was changed there since wins over the session."""
+
+    ratio: float = 0.5
+    case: str = "smart"
+    theme: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """What is restored the next time on the same root."""
 
@@ -115,9 +124,11 @@ class Session:
     cursor_path: bytes = b""
     cursor_line: int = 0
     list_share: float = 0.45
+    list_height_share: float = 0.64
     has_preview: bool = True
     wraps: bool = False
     theme: str = ""
+    configured: Configured | None = None  # what the configuration said then
 
 
 class Search(Protocol):

@@ -24,7 +24,7 @@ from textual.binding import Binding, BindingType
 from textual.driver import Driver
 
 from mgrep_tui.errors import MgrepError
-from mgrep_tui.explorer.protocol import Explorer, SearchOptions, Session
+from mgrep_tui.explorer.protocol import Configured, Explorer, SearchOptions, Session
 from mgrep_tui.jobs.courtesy import COURTESY
 from mgrep_tui.model import Hit, Mode
 from mgrep_tui.ui import last_session
@@ -65,6 +65,7 @@ class MgrepApp(App[list[Hit]]):
         themes: Path | None = None,
         keys: Mapping[str, str] | None = None,
         session: Session | None = None,
+        configured: Configured | None = None,
         complaints: Sequence[str] = (),
         debounce_s: float = DEBOUNCE_S,
         now: Callable[[], float] = time.time,
@@ -85,6 +86,7 @@ class MgrepApp(App[list[Hit]]):
         self.set_keymap(textual_keymap(commands))
         self.explorer = explorer
         self._session = session
+        self._configured = configured or Configured(theme=theme)
         self.last_session: Session | None = None
         self._is_frozen = False
         self.main = MainScreen(explorer, self.palette(), ask, commands, debounce_s, now)
@@ -169,7 +171,7 @@ class MgrepApp(App[list[Hit]]):
     ) -> None:
         """Leave; what is to be restored the next time is noted while everything is still there."""
         if self.main.is_ready:
-            self.last_session = last_session.kept(self.main)
+            self.last_session = last_session.kept(self.main, self._configured)
             # Meanwhile: Textual waits up to 0.2 s for its input thread.
             threading.Thread(target=self.explorer.close, name="closing", daemon=True).start()
         super().exit(result, return_code, message)
@@ -219,8 +221,12 @@ def run(
     terminal, and when the screen ended by a fault: the log has it.
     """
     claim_keyboard()
+    options = options or SearchOptions()
+    configured = Configured(options.ratio, options.case, theme)
     session = explorer.load_session() if restore else None
-    ask = Ask(text, mode or first_mode, options or SearchOptions())
+    if session is not None:
+        session = last_session.revised(session, configured)
+    ask = Ask(text, mode or first_mode, options)
     if session is not None:
         ask = Ask(text or session.text, mode or session.mode, session.options)
         if text and text != session.text:
@@ -232,6 +238,7 @@ def run(
         themes=themes,
         keys=keys,
         session=session,
+        configured=configured,
         complaints=complaints,
         debounce_s=debounce_s,
     )

@@ -93,6 +93,8 @@ class Flow:
         self._is_quiet = False
         self._behind: Results | None = None
         self._started = 0.0
+        self._started_ns = 0
+        self.shown_ns = 0  # when the search began whose hits are shown, as `time.time_ns`
         self._is_timed = True
         self._first_s = 0.0
         self._is_refined = False  # what is shown is in its best order
@@ -190,6 +192,7 @@ class Flow:
         self._asked = ask
         self._has_first = False
         self._started = time.monotonic()
+        self._started_ns = time.time_ns()
         self._is_timed = False
         inbox = Inbox(lambda: self._host.post(lambda: self._woken(epoch)))
         self._inbox = inbox
@@ -287,6 +290,7 @@ class Flow:
         self._behind = None
         self._is_refined = False
         self.results = results
+        self.shown_ns = self._started_ns
         if not self.ask.is_empty:
             self.shown_ask = self._asked
         self._host.results_replaced(results)

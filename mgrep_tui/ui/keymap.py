@@ -204,7 +204,7 @@ COMMANDS: tuple[Command, ...] = (
     _command("wrap", "Wrap long lines", "Wrap long lines in the preview, or cut them.", VIEW, "ctrl+l", "z"),
     _command("outline", "Outline", "List the symbols of this file, and go to one.", VIEW, "ctrl+s alt+i", "O"),
     _command("why", "Why this hit", "Show what this hit owes its place to.", VIEW, "alt+y", "W"),
-    _command("wider", "Wider list", "Give the list more room.", VIEW, "alt+.", ">"),
+    _command("wider", "Wider list", "Give the list more room, beside or above the preview.", VIEW, "alt+.", ">"),
     _command("narrower", "Narrower list", "Give the preview more room.", VIEW, "alt+,", "<"),
     _command("theme", "Theme", "Choose the colours.", VIEW),
     _command(

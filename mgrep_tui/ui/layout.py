@@ -12,8 +12,11 @@ WIDE_MIN_HEIGHT = 12
 DEFAULT_SHARE = 0.45
 MIN_SHARE, MAX_SHARE = 0.2, 0.8
 SHARE_STEP = 0.05
-# Below each other the preview gets a third of the body.
-MEDIUM_PREVIEW_SHARE = 0.36
+# Below each other the preview gets a third of the body: what is left of the height without the single lines.
+DEFAULT_HEIGHT_SHARE = 0.64
+SINGLE_LINES = 7
+# Lines that the list keeps, and the preview.
+LEAST_LINES = 5
 
 
 class Step(enum.StrEnum):
@@ -40,9 +43,16 @@ def list_width(width: int, share: float) -> int:
     return max(24, min(round(width * share), width - 30))
 
 
-def preview_height(body: int) -> int:
-    """Lines of the preview in a medium screen."""
-    return max(5, round(body * MEDIUM_PREVIEW_SHARE))
+def preview_height(height: int, share: float) -> int:
+    """Lines of the preview in a medium screen of this height, whose list takes `share` of the body."""
+    body = height - SINGLE_LINES
+    return max(LEAST_LINES, min(round(body * (1 - share)), body - LEAST_LINES))
+
+
+def height_share_of(height: int, line: int) -> float:
+    """The list's share of the body when its lower border is dragged to a line of the screen."""
+    above = SINGLE_LINES - 3  # the border, the status and the footer lie below the list
+    return clamp_share((line - above) / max(1, height - SINGLE_LINES))
 
 
 def share_of(width: int, columns: int) -> float:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mgrep_tui.explorer.protocol import Session
+from mgrep_tui.explorer.protocol import Configured, SearchOptions, Session
 from mgrep_tui.model import Mode
 from mgrep_tui.ui import last_session
+from mgrep_tui.ui.layout import LEAST_LINES
+from mgrep_tui.ui.widgets.bars import Splitter
 from tests.support.fake_explorer import FakeExplorer
-from tests.support.screen import running
+from tests.support.screen import MEDIUM, running
 
 QUERY = "retry a failed upload"
 
@@ -78,8 +80,46 @@ async def test_a_session_is_restored() -> None:
         assert screen.main.list.hit is not None
         assert (screen.main.list.hit.path, screen.main.list.hit.line) == (hit.path, hit.line)
         assert screen.main.query_one("#left").size.width == 72
-        saved = last_session.kept(screen.main)
-        assert replace(saved, theme="") == replace(session, theme="")
+        configured = Configured(0.7, "yes", "nord")
+        saved = last_session.kept(screen.main, configured)
+        assert replace(saved, theme="") == replace(session, theme="", configured=configured)
+
+
+def test_what_was_changed_in_the_configuration_since_wins_over_the_session() -> None:
+    kept = Session(
+        options=SearchOptions(ratio=0.8, case="no"), theme="nord", configured=Configured(0.5, "smart", "mgrep-dark")
+    )
+    same = last_session.revised(kept, Configured(0.5, "smart", "mgrep-dark"))
+    assert same == kept
+    changed = last_session.revised(kept, Configured(0.2, "smart", "mgrep-light"))
+    assert (changed.options.ratio, changed.options.case, changed.theme) == (0.2, "no", "mgrep-light")
+    assert last_session.revised(kept, Configured(0.5, "yes", "mgrep-dark")).options == SearchOptions(
+        ratio=0.8, case="yes"
+    )
+    # One that was kept before this was noted stays as it is.
+    old = replace(kept, configured=None)
+    assert last_session.revised(old, Configured(0.2, "yes", "nord")) == old
+
+
+async def test_the_height_of_the_list_above_the_preview_is_changed_by_keys_and_mouse() -> None:
+    async with running(text="retr", mode=Mode.REGEX, size=MEDIUM) as screen:
+        main = screen.main
+        before, share = main.list.size.height, main.height_share
+        await screen.press("alt+full_stop")
+        assert main.list.size.height == before + 1
+        await screen.press("alt+comma", "alt+comma")
+        assert main.list.size.height == before - 1
+        main.query_one(Splitter).post_message(Splitter.Dragged(10, 12))
+        await screen.pilot.pause()
+        await screen.settle()
+        assert main.query_one(Splitter).region.y == 12
+        for _ in range(30):
+            await screen.press("alt+full_stop")
+        assert main.pane.size.height == LEAST_LINES
+        session = last_session.kept(main, Configured())
+        assert session.list_height_share != share
+    async with running(text="retr", mode=Mode.REGEX, size=MEDIUM, session=session) as screen:
+        assert screen.main.pane.size.height == LEAST_LINES
 
 
 async def test_the_search_word_does_not_depend_on_colour() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from mgrep_tui.explorer.protocol import Preview
 from mgrep_tui.model import Hit, IndexState, Mode, Span
 from mgrep_tui.settings.state import PastQuery
 from mgrep_tui.text.sanitize import is_clean
+from mgrep_tui.ui import edits
 from tests.support.fake_explorer import READY, FakeExplorer
 from tests.support.screen import running
 
@@ -91,6 +94,37 @@ async def test_a_file_that_is_gone_is_one_sentence_and_marked_in_the_list() -> N
         screen.explorer.files[path] = text
         await screen.press("alt+up", "alt+down")
         assert "gone" not in screen.text()
+
+
+async def test_a_file_that_is_edited_under_the_answer_is_marked_in_place_until_it_is_searched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explorer = FakeExplorer()
+    for path, text in explorer.files.items():
+        file = tmp_path / os.fsdecode(path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    monkeypatch.setattr(explorer, "absolute", lambda path: str(tmp_path / os.fsdecode(path)))
+    monkeypatch.setattr(edits, "EVERY_S", 0.001)
+    async with running(explorer, text="retr", mode=Mode.REGEX) as screen:
+        # Not yet: nothing was edited since the search began, as far as the clock of the files can tell.
+        screen.main.flow.shown_ns = max(each.stat().st_ctime_ns for each in tmp_path.rglob("*"))
+        await screen.press("down")
+        assert "edited since" not in screen.text()
+        before, cursor = screen.lines(), screen.main.list.hit
+        edited = tmp_path / "src/upload/client.py"
+        while edited.stat().st_ctime_ns <= screen.main.flow.shown_ns:
+            edited.write_text("all new")
+        screen.app._health_changed()
+        await screen.until(lambda: "↻ edited since" in screen.text())
+        (row,) = [line for line in screen.lines() if "↻ edited since" in line]
+        assert "client.py" in row
+        assert "1 edited since, F5 searches again" in screen.bar("summary")
+        assert screen.main.list.hit is cursor
+        moved = [at for at, (old, new) in enumerate(zip(before, screen.lines(), strict=True)) if old != new]
+        assert len(moved) == 2, "the heading and the summary, and nothing else"
+        await screen.press("f5")
+        assert "edited since" not in screen.text()
 
 
 async def test_a_hit_far_into_a_long_line_is_seen_in_the_preview() -> None:

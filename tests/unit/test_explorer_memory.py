@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mgrep_tui.explorer.memory import Memory, fields_of, session_of
-from mgrep_tui.explorer.protocol import SearchOptions, Session
+from mgrep_tui.explorer.protocol import Configured, SearchOptions, Session
 from mgrep_tui.model import Mode
 from mgrep_tui.settings.paths import user_folders
 from mgrep_tui.settings.state import PastQuery
@@ -30,6 +30,8 @@ SESSIONS = st.builds(
     cursor_path=st.binary(),
     cursor_line=st.integers(0, 10**9),
     list_share=st.floats(0.1, 0.9),
+    list_height_share=st.floats(0.1, 0.9),
+    configured=st.none() | st.builds(Configured, ratio=st.floats(0, 1), case=st.text(), theme=st.text()),
     has_preview=st.booleans(),
     wraps=st.booleans(),
     theme=st.text(),

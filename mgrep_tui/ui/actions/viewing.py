@@ -54,9 +54,17 @@ class Viewing:
 
     def widen(self, by: float) -> None:
         screen = self._screen
-        if screen.step is layout.Step.WIDE and screen.has_preview:
+        if not screen.has_preview:
+            return
+        if screen.step is layout.Step.WIDE:
             screen.share = layout.clamp_share(screen.share + by)
-            screen.divide()
+        elif screen.step is layout.Step.MEDIUM:
+            # A line at least: the share of a low screen may be less than one.
+            line = 1 / max(1, screen.size.height - layout.SINGLE_LINES)
+            screen.height_share = layout.clamp_share(
+                screen.height_share + (max(by, line) if by > 0 else min(by, -line))
+            )
+        screen.divide()
 
     def outline(self) -> None:
         """The symbols of the file that is shown; choosing one shows it."""
@@ -99,7 +107,7 @@ class Viewing:
 
     def _show_symbol(self, path: bytes, symbol: Symbol) -> None:
         lit = Lit(symbol.first_line, range(symbol.first_line, symbol.last_line + 1))
-        self._screen.wish(Wish(path, symbol.first_line, 0, lit, jumps=True))
+        self._screen.showing.wish(Wish(path, symbol.first_line, 0, lit, jumps=True))
 
     def why(self) -> None:
         """What the hit under the cursor owes its place to."""

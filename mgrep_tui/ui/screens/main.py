@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from mgrep_tui.errors import MgrepError
-from mgrep_tui.explorer.protocol import Explorer, Preview, Variant
+from mgrep_tui.explorer.protocol import Explorer, Variant
 from mgrep_tui.model import Hit
 from mgrep_tui.settings.state import PastQuery
 from mgrep_tui.ui import layout
@@ -24,26 +24,23 @@ from mgrep_tui.ui.actions import handlers
 from mgrep_tui.ui.background import Newest
 from mgrep_tui.ui.bindings import SCREEN_BINDINGS
 from mgrep_tui.ui.completion import Completions
+from mgrep_tui.ui.edits import Edits
 from mgrep_tui.ui.flow import Ask, Flow
 from mgrep_tui.ui.keymap import Command, textual_key
 from mgrep_tui.ui.marks import Marks
-from mgrep_tui.ui.preview_feed import PreviewFeed, Wish
 from mgrep_tui.ui.results import HitKey, Results, key_of
 from mgrep_tui.ui.screens.presenter import Presenter
+from mgrep_tui.ui.showing import Showing
 from mgrep_tui.ui.strips import said
 from mgrep_tui.ui.theme import Palette
 from mgrep_tui.ui.widgets.bars import Bar, Rule, Splitter
 from mgrep_tui.ui.widgets.choice_list import ChoiceList
-from mgrep_tui.ui.widgets.code_lines import Lit, lit_by
 from mgrep_tui.ui.widgets.filter_row import FilterRow
 from mgrep_tui.ui.widgets.preview import PreviewPane
 from mgrep_tui.ui.widgets.query_input import QueryInput
 from mgrep_tui.ui.widgets.result_list import ResultList
 
 log = logging.getLogger(__name__)
-
-# Hits of a file that are lit at a time in the preview; where there are more, those around what is seen.
-MOST_LIT = 500
 
 
 class Later(Message):
@@ -75,17 +72,19 @@ class MainScreen(Screen[None]):
         self.now = now
         self.marks = Marks()
         self.flow = Flow(explorer, self, ask, debounce_s)
-        self.feed = PreviewFeed(explorer, self.post, self.after, self._preview_arrived)
+        self.showing = Showing(self)
         self.asking = Newest("questions")  # completions, suggestions, lists
         self.copying = Newest("clipboard")
         self.step = layout.Step.WIDE
-        self.share = layout.DEFAULT_SHARE
+        self.share = layout.DEFAULT_SHARE  # of the width that the list takes, beside the preview
+        self.height_share = layout.DEFAULT_HEIGHT_SHARE  # of the height, above it
         self.has_preview = True
         self.is_ready = False  # the parts are there
         self.is_touched = False  # the cursor was moved by hand since the query changed
         self.restore_at: HitKey | None = None  # where the cursor was the last time, until its hit is found
         self.presenter = Presenter(self)
         self.completions = Completions(self)
+        self.edits = Edits(self)
         self._handlers = handlers(self)
         self._command_of_key = {textual_key(key): command.id for command in commands for key in command.keys}
 
@@ -155,7 +154,8 @@ class MainScreen(Screen[None]):
         left = self.query_one("#left")
         columns = layout.list_width(width, self.share)
         left.styles.width = columns if is_beside else "1fr"
-        self.pane.styles.height = layout.preview_height(height - 7) if self.step is layout.Step.MEDIUM else "1fr"
+        is_above = self.step is layout.Step.MEDIUM
+        self.pane.styles.height = layout.preview_height(height, self.height_share) if is_above else "1fr"
         for rule in self.query(Rule):
             rule.join_at(columns if is_beside else None)
         if self.is_ready:
@@ -224,7 +224,7 @@ class MainScreen(Screen[None]):
     @property
     def is_idle(self) -> bool:
         """Nothing is under way: what is on the screen stays. For tests."""
-        return self.flow.is_idle and self.feed.is_idle and self.asking.is_idle and self.copying.is_idle
+        return all(part.is_idle for part in (self.flow, self.showing.feed, self.asking, self.copying, self.edits))
 
     # --- commands
 
@@ -291,37 +291,15 @@ class MainScreen(Screen[None]):
     def _moved(self) -> None:
         self.show_hit()
         self.presenter.status()
+        self.edits.look()
 
     def show_hit(self) -> None:
         """Preview what is under the cursor."""
-        hit = self.list.hit
-        if hit is not None:
-            asked = self.flow.shown_ask or self.flow.ask
-            beside = self.flow.results.hits_around(hit.path, hit.line, MOST_LIT)
-            lit = lit_by(hit, beside, self.explorer.words(asked.text, asked.mode))
-            self.wish(Wish(hit.path, hit.line, hit.column, lit, jumps=True))
-        elif isinstance(self.start_list.value, bytes):
-            self.wish(Wish(self.start_list.value, 0, 0, Lit(), jumps=True))
-        else:
-            self.feed.forget()
-            self.presenter.hint()
-
-    def wish(self, wish: Wish) -> None:
-        self.feed.wish(wish, self.pane.body_height or 20, max(20, self.pane.size.width))
-
-    def _preview_arrived(self, wish: Wish, preview: Preview) -> None:
-        self.pane.show(preview, wish.lit, jumps=wish.jumps)
-        self.list.note_gone(preview.path, preview.is_gone)
+        self.showing.hit()
 
     @on(PreviewPane.Needed)
     def _scrolled_out(self, event: PreviewPane.Needed) -> None:
-        shown, lit, hit = self.pane.shown, self.pane.lit, self.list.hit
-        if shown is not None:
-            if hit is not None and hit.path == shown.path and self.flow.results.count_of(hit.path) > MOST_LIT:
-                asked = self.flow.shown_ask or self.flow.ask
-                beside = self.flow.results.hits_around(hit.path, event.line, MOST_LIT)
-                lit = lit_by(hit, beside, self.explorer.words(asked.text, asked.mode))
-            self.wish(Wish(shown.path, event.line, 0, lit, jumps=False))
+        self.showing.around(event.line)
 
     @on(ResultList.Chosen)
     def _double_clicked(self) -> None:
@@ -387,13 +365,16 @@ class MainScreen(Screen[None]):
     def _dragged(self, event: Splitter.Dragged) -> None:
         if self.step is layout.Step.WIDE:
             self.share = layout.share_of(self.size.width, event.x)
-            self.divide()
+        elif self.step is layout.Step.MEDIUM:
+            self.height_share = layout.height_share_of(self.size.height, event.y)
+        self.divide()
 
     def close_workers(self) -> None:
         self.flow.stop()
-        self.feed.close()
+        self.showing.feed.close()
         self.asking.close()
         self.copying.close()
+        self.edits.close()
 
     def part(self, name: str) -> Bar | None:
         """A bar by its id; None while the screen is not yet there."""

@@ -71,6 +71,7 @@ class Presenter:
         if self._screen.is_starting and told_on_start_page(before) != told_on_start_page(health):
             self.start_page()
         self.growth.health_changed(health)
+        self._screen.edits.look()
 
     def title(self) -> None:
         if bar := self._screen.part("title"):
@@ -154,6 +155,9 @@ class Presenter:
             )
             if screen.flow.outcome is not None and not screen.flow.is_searching and not is_short:
                 right = self._notes(right, width)
+            if screen.list.edited:
+                again = f"{len(screen.list.edited):,} edited since, {self._key_of('again')} searches again"
+                right = [(again if not is_short else f"↻ {self._key_of('again')}", "warning"), ("  ", "muted"), *right]
         summary.show(left, styled([*right, (" ", "muted")], palette))
 
     def _notes(self, right: words.Line, width: int) -> words.Line:

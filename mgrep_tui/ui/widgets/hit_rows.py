@@ -67,6 +67,8 @@ def heading(
     right: list[Part] = []
     if "gone" in flags:
         right.append(("✗ gone", palette.removed))
+    elif "edited" in flags:
+        right.append(("↻ edited since", palette.warning))
     elif "untracked" in flags:
         right.append(("+ new", palette.added))
     elif "changed" in flags:

@@ -59,6 +59,7 @@ class ResultList(RowsView, can_focus=True):
         self._strips: OrderedDict[tuple[int, int, Look], Strip] = OrderedDict()
         self._flags: dict[bytes, tuple[str, ...]] = {}
         self._gone: set[bytes] = set()
+        self.edited: frozenset[bytes] = frozenset()  # files that have changed since they were searched
 
     # --- what is shown
 
@@ -79,6 +80,7 @@ class ResultList(RowsView, can_focus=True):
         self.is_dimmed = False
         self._lit = lit
         self._gone.clear()
+        self.edited = frozenset()
         self.redraw()
         found = results.find(keep) if keep is not None else None
         self.cursor = found if found is not None else results.first()
@@ -93,6 +95,20 @@ class ResultList(RowsView, can_focus=True):
         if is_gone != (path in self._gone):
             self._gone ^= {path}
             self.redraw()
+
+    def note_edited(self, paths: frozenset[bytes]) -> bool:
+        """These files have changed since; whether that is news."""
+        if paths <= self.edited:
+            return False
+        self.edited |= paths
+        self.redraw()
+        return True
+
+    def seen_paths(self) -> list[bytes]:
+        """The files of the rows that are seen."""
+        top = self.scroll_offset.y
+        numbers = {self.results.at_row(index) for index in range(top, top + self.size.height)}
+        return [self.results.hits[number].path for number in numbers if number is not None]
 
     def grown(self, has_moved: bool) -> None:
         """The results that are shown have got more hits at the end, or also in between (`has_moved`)."""
@@ -241,6 +257,8 @@ class ResultList(RowsView, can_focus=True):
             if group.path not in self._flags:
                 self._flags[group.path] = self._flags_of(group.path)
             flags = ("gone",) if group.path in self._gone else self._flags[group.path]
+            if group.path in self.edited:
+                flags = ("edited", *flags)
             label = self._label_of(group.path)
             return heading(group.path, len(group.hits), flags, self._lit, width, self._palette, look.is_dimmed, label)
         hit = results.hits[number]
