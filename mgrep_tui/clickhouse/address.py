@@ -15,6 +15,7 @@ DATABASE = "mgrep"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
 _PORTS = {"http": 8123, "https": 8443}
 _USER_VARIABLES = ("MGREP_TUI_ENGINE_USER", "CLICKHOUSE_USER")
+AUTHORITY_VARIABLE = "MGREP_TUI_ENGINE_CA"
 _PASSWORD_VARIABLES = ("MGREP_TUI_ENGINE_PASSWORD", "CLICKHOUSE_PASSWORD")
 
 
@@ -99,3 +100,11 @@ def credentials(environ: Mapping[str, str]) -> Credentials:
         return next((environ[name] for name in names if environ.get(name)), default)
 
     return Credentials(first(_USER_VARIABLES, "default"), first(_PASSWORD_VARIABLES, ""))
+
+
+def authority(environ: Mapping[str, str]) -> str:
+    """The file of the certificates that a server's is checked against; empty for the usual ones. Raises `EngineError` without it."""
+    name = environ.get(AUTHORITY_VARIABLE, "")
+    if name and not Path(name).is_file():
+        raise EngineError(f"There is no file of the name that {AUTHORITY_VARIABLE} gives.")
+    return name

@@ -5,19 +5,22 @@ Everything that crosses is Arrow, so that texts stay bytes and numbers stay arra
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mgrep_tui.clickhouse.address import Address, FolderAddress, credentials
-from mgrep_tui.clickhouse.errors import MISSING_HINT, EngineError
 from mgrep_tui.clickhouse.values import Parameters
 from mgrep_tui.jobs.cancel import CancelToken
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ARROW = "ArrowStream"
+ARROW_SETTINGS: dict[str, int | float] = {
+    "output_format_arrow_string_as_string": 0,
+    "output_format_arrow_low_cardinality_as_dictionary": 0,
+    "output_format_arrow_fixed_string_as_fixed_byte_array": 1,
+}
 POLL_S = 0.02
 """How often a waiting search looks whether it is still wanted."""
 
@@ -81,35 +84,9 @@ class Connection(Protocol):
     def close(self) -> None: ...
 
 
-def connect(address: Address, environ: Mapping[str, str] | None = None) -> Connection:
-    """Open an engine. Raises `EngineError` when the extra is missing, the folder is in use, or the server does not answer."""
-    try:
-        if isinstance(address, FolderAddress):
-            from mgrep_tui.clickhouse.embedded import EmbeddedConnection
-
-            return EmbeddedConnection(address.folder)
-        from mgrep_tui.clickhouse.server import ServerConnection
-
-        return ServerConnection(address, credentials(os.environ if environ is None else environ))
-    except ImportError as error:
-        raise _missing() from error
-
-
 def rows(batches: Iterator[pa.RecordBatch]) -> list[tuple[Any, ...]]:
     """All rows as Python values: texts as bytes. For answers that are short."""
     found: list[tuple[Any, ...]] = []
     for batch in batches:
         found.extend(zip(*(column.to_pylist() for column in batch.columns), strict=True))
     return found
-
-
-def check_installed() -> None:
-    """Raise `EngineError` when the extra is missing, before anything that needs it is imported."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise _missing() from error
-
-
-def _missing() -> EngineError:
-    return EngineError("What is needed to talk to a shared engine is not installed.", MISSING_HINT)

@@ -23,7 +23,7 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from mgrep_tui.clickhouse.address import DATABASE
-from mgrep_tui.clickhouse.connection import POLL_S, SEARCH, WORK, Limits
+from mgrep_tui.clickhouse.connection import ARROW, ARROW_SETTINGS, POLL_S, SEARCH, WORK, Limits
 from mgrep_tui.clickhouse.errors import CANCELLED_CODES, MISSING_HINT, EngineError, error_of
 from mgrep_tui.clickhouse.values import Parameters, texts
 from mgrep_tui.errors import Cancelled
@@ -33,12 +33,6 @@ START_LIMIT_S = 60.0
 STOP_LIMIT_S = 2.0
 """A statement that does not end so long after it was told to is ended with its process."""
 TABLES = "tables"  # below the folder, beside the lock
-ARROW = "ArrowStream"
-ARROW_SETTINGS: dict[str, int | float] = {
-    "output_format_arrow_string_as_string": 0,
-    "output_format_arrow_low_cardinality_as_dictionary": 0,
-    "output_format_arrow_fixed_string_as_fixed_byte_array": 1,
-}
 
 
 class _Process:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mgrep_tui.clickhouse import schema
 from mgrep_tui.clickhouse.address import Address
-from mgrep_tui.clickhouse.connection import connect
+from mgrep_tui.clickhouse.connecting import connect
 from mgrep_tui.clickhouse.errors import EngineError
 from mgrep_tui.clickhouse.heads import Heads, Published, heads_of, published
 from mgrep_tui.clickhouse.here import HereChunks

@@ -1,12 +1,13 @@
 """An engine on a server or cluster, over HTTP(S): `clickhouse-connect` carries our statements, their parameters and their limits.
 
-Certificates are verified. A search that is no longer wanted closes its connection and kills its statement by the id it was sent with.
+Certificates are verified, against the authorities that everybody trusts or against a file of one's own. A search that is no longer wanted closes its connection and kills its statement by the id it was sent with.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import ssl
 import threading
 import uuid
 from collections.abc import Iterator
@@ -16,14 +17,25 @@ import clickhouse_connect
 import pyarrow as pa
 from clickhouse_connect.driver.exceptions import ClickHouseError, DatabaseError
 
-from mgrep_tui.clickhouse.address import Credentials, ServerAddress
-from mgrep_tui.clickhouse.connection import SEARCH, WORK, Limits
-from mgrep_tui.clickhouse.embedded import ARROW, ARROW_SETTINGS
+from mgrep_tui.clickhouse.address import AUTHORITY_VARIABLE, Credentials, ServerAddress
+from mgrep_tui.clickhouse.connection import ARROW, ARROW_SETTINGS, SEARCH, WORK, Limits
 from mgrep_tui.clickhouse.errors import CANCELLED_CODES, EngineError, code_of, error_of
 from mgrep_tui.clickhouse.values import Parameters
 from mgrep_tui.errors import Cancelled
 from mgrep_tui.jobs.cancel import CancelToken
 
+UNKNOWN = "no authority that is trusted here has signed it"
+# By OpenSSL's numbers.
+WHY = {
+    9: "it is not valid yet",
+    10: "it has expired",
+    18: UNKNOWN,
+    19: UNKNOWN,
+    20: UNKNOWN,
+    21: UNKNOWN,
+    62: "it belongs to another host",
+    64: "it belongs to another host",
+}
 CONNECT_S = 5
 ANSWER_S = 3_600
 WATCH_S = 0.05
@@ -33,8 +45,9 @@ WATCH_S = 0.05
 class ServerConnection:
     """A server. Any thread may use it, several at once: there is no session that could hold one up."""
 
-    def __init__(self, address: ServerAddress, credentials: Credentials) -> None:
-        """Connect. Raises `EngineError`, without a word of the credentials."""
+    def __init__(self, address: ServerAddress, credentials: Credentials, authority: str = "") -> None:
+        """Connect. `authority` is a file of certificates to trust, in place of the usual. Raises `EngineError`, without a word of the
+        credentials."""
         self.database = address.database
         self.cluster = address.cluster
         try:
@@ -45,6 +58,7 @@ class ServerConnection:
                 password=credentials.password,
                 interface="https" if address.is_secure else "http",
                 verify=True,
+                ca_cert=authority or None,
                 connect_timeout=CONNECT_S,
                 send_receive_timeout=ANSWER_S,
                 autogenerate_session_id=False,
@@ -55,7 +69,8 @@ class ServerConnection:
                 settings={"distributed_product_mode": "global"} if address.cluster else None,
             )
         except (ClickHouseError, OSError) as error:
-            raise _error(error, f"The engine at {address.host}:{address.port} does not answer.") from error
+            where = f"{address.host}:{address.port}"
+            raise _refused(error, where) or _error(error, f"The engine at {where} does not answer.") from error
 
     def batches(
         self,
@@ -182,6 +197,22 @@ def _plain(parameters: Parameters | None) -> dict[str, Any]:
 
 def _text(value: str) -> str:
     return value.encode("utf-8", "replace").decode("utf-8")
+
+
+def _refused(error: BaseException, where: str) -> EngineError | None:
+    """What is wrong with a certificate; None when nothing is."""
+    seen: BaseException | None = error
+    while seen is not None:
+        reason = getattr(seen, "reason", None)
+        found = reason if isinstance(reason, ssl.SSLCertVerificationError) else seen
+        if isinstance(found, ssl.SSLCertVerificationError):
+            why = WHY.get(found.verify_code, found.verify_message)
+            return EngineError(
+                f"The certificate of {where} is refused: {why}.",
+                f"For an authority of your own, name its file in {AUTHORITY_VARIABLE}." if why == UNKNOWN else "",
+            )
+        seen = seen.__cause__ or seen.__context__
+    return None
 
 
 def _error(error: Exception, otherwise: str) -> EngineError | Cancelled:

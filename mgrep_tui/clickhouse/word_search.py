@@ -109,8 +109,8 @@ class WordSearch:
     ) -> WordHits:
         """The `arm` best chunks of a question by each kind of its words. Raises `EngineError` and `Cancelled`.
 
-        `beside` gives allowed chunks that are wanted to be known of too, asked as late as possible. `has_local` says that others will be scored by
-        the same weights.
+        `beside` gives allowed chunks that are wanted to be known of too; it is asked as late as possible. `has_local` says that others will
+        be scored by the same weights.
         """
         stems = words.question_stems(text)
         if not stems:

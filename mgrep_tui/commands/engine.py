@@ -35,7 +35,7 @@ DONE = 0
 def push(arguments: argparse.Namespace) -> int:
     """Publish the commit of each root; with `--keep` forget the older ones, with `--remove` a repository."""
     from mgrep_tui.clickhouse.address import parse_address
-    from mgrep_tui.clickhouse.connection import check_installed, connect
+    from mgrep_tui.clickhouse.connecting import check_installed, connect
 
     check_installed()
     if arguments.name and len(arguments.paths) > 1:
@@ -108,7 +108,7 @@ def _push_one(
 def status(arguments: argparse.Namespace) -> int:
     """Say what an engine holds."""
     from mgrep_tui.clickhouse.address import parse_address
-    from mgrep_tui.clickhouse.connection import check_installed, connect
+    from mgrep_tui.clickhouse.connecting import check_installed, connect
 
     check_installed()
     from mgrep_tui.clickhouse.standing import standing
@@ -201,7 +201,7 @@ def engine_explorer(arguments: argparse.Namespace, context: Context) -> Explorer
 
 def _explorer(arguments: argparse.Namespace, context: Context) -> Any:
     from mgrep_tui.clickhouse.address import parse_address
-    from mgrep_tui.clickhouse.connection import check_installed
+    from mgrep_tui.clickhouse.connecting import check_installed
 
     check_installed()
     from mgrep_tui.clickhouse.explorer import EngineExplorer

@@ -11,7 +11,8 @@ vectors at hand; the push rate is by the processor time of both processes, words
 At each size, with the merges done: regular expressions with a selective literal (through grams, files and our matcher), questions by
 meaning (words, vectors, ranking, texts), sizes on disk by table, memory of the engine's process. Latencies are wall time and depend on what
 else the machine does; the processor time of both processes for each is printed beside them. With `--snapshots` the engine is kept as it is
-at each size, beside the folder, and `--measure` asks such a copy again: what was changed in asking needs no second growth.
+at each size, beside the folder, and `--measure` asks such a copy again: what was changed in asking needs no second growth. A folder that
+holds an engine of this kind is grown on.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ import pyarrow as pa
 from mgrep_tui.clickhouse import schema
 from mgrep_tui.clickhouse.address import parse_address
 from mgrep_tui.clickhouse.announcing import vectors_of
-from mgrep_tui.clickhouse.connection import WORK, connect, rows
+from mgrep_tui.clickhouse.connecting import connect
+from mgrep_tui.clickhouse.connection import WORK, rows
 from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 from mgrep_tui.clickhouse.heads import heads_of, published
 from mgrep_tui.clickhouse.keys import document_of, state_of
@@ -155,11 +157,12 @@ class _Growth:
         self.vectors = vectors_of(connection, self.model.model_id, self.model.dimension)
         self.writer = Writer(connection, 1, self.model.model_id, self.vectors, self.model.dimension)
         self.real: list[Made] = []
-        self.chunks = 0
-        self.text_bytes = 0
-        self.repositories = 0
-        self._random = random.Random(8)
-        self._turn = np.random.default_rng(8)
+        there = published(connection)
+        self.chunks = sum(one.chunks for one in there)
+        self.text_bytes = sum(one.text_bytes for one in there)
+        self.repositories = len(there)
+        self._random = random.Random(8 + len(there))
+        self._turn = np.random.default_rng(8 + len(there))
 
     def to(self, size: int, trees: Sequence[Path]) -> dict[str, float]:
         """Grow to `size` chunks; what it cost since the last size, with vectors at hand."""

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from mgrep_tui.clickhouse.address import Credentials, parse_address
-from mgrep_tui.clickhouse.connection import Limits, connect, rows
+from mgrep_tui.clickhouse.connecting import connect
+from mgrep_tui.clickhouse.connection import Limits, rows
 from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 from mgrep_tui.clickhouse.errors import EngineError, EngineLimitError
 from mgrep_tui.clickhouse.heads import heads_of, published

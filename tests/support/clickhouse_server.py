@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
+import ssl
 import threading
 from collections.abc import Iterator
 from email.message import Message
@@ -31,7 +32,9 @@ class TestServer:
 
     __test__ = False
 
-    def __init__(self, engine: EmbeddedConnection, user: str = "default", password: str = "") -> None:
+    def __init__(
+        self, engine: EmbeddedConnection, user: str = "default", password: str = "", tls: ssl.SSLContext | None = None
+    ) -> None:
         self.engine = engine
         self.credentials = user, password
         self.statements: list[str] = []
@@ -39,18 +42,25 @@ class TestServer:
         self.running: dict[str, CancelToken] = {}
         self.killed: list[str] = []
         self.fails = False
+        self.requests = 0
+        self._tls = tls
 
         class Handler(_Handler):
             owner = self
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        if tls is not None:
+            # The handshake is the request's own thread's, so that one that fails ends nothing else.
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+            self._server.handle_error = lambda *of: None  # type: ignore[method-assign]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/mgrep"
+        start = "http://127.0.0.1" if self._tls is None else "https://localhost"
+        return f"{start}:{self._server.server_address[1]}/mgrep"
 
     def close(self) -> None:
         self._server.shutdown()
@@ -80,6 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.readline()
 
     def _answer(self, body: bytes) -> None:
+        self.owner.requests += 1
         if self.owner.fails:
             self._fail(503, 0, "out of service")
             return
