@@ -7,13 +7,12 @@ import gc
 import io
 import os
 import sys
-from pathlib import Path
 
+from mgrep_tui.commands.asking import may_index
 from mgrep_tui.commands.common import Context, prepare, with_targets
 from mgrep_tui.commands.explorers import Explorers
 from mgrep_tui.commands.printing import prefix_of
 from mgrep_tui.commands.targets import Targets
-from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Explorer, SearchOptions
 from mgrep_tui.model import Hit, Mode
@@ -35,7 +34,7 @@ def open_screen(arguments: argparse.Namespace) -> int:
     context = prepare(arguments, prefers_git_root=True)
     has_engine = arguments.engine is not None  # which indexes nothing here
     places = tuple(
-        place for place in context.targets.places if has_engine or place.root is None or _may_index(context, place.root)
+        place for place in context.targets.places if has_engine or place.root is None or may_index(context, place.root)
     )
     if not places:
         return NONE
@@ -97,27 +96,6 @@ def _take_terminal() -> None:
         os.dup2(terminal, 0)
         os.close(terminal)
         sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
-
-
-def _may_index(context: Context, root: Root) -> bool:
-    """Ask before a home folder, the whole disk or a very large tree without git is indexed."""
-    settings = context.settings
-    reason = ""
-    if root.path == Path(root.path.anchor):
-        reason = "This is the whole disk"
-    elif root.path == Path.home():
-        reason = "This is your home folder"
-    elif not root.is_git and not context.folders.index_of(root.path).exists():
-        from mgrep_tui.corpus.count import count_files
-
-        limit = settings.index.ask_above_files
-        if count_files(root, limit) >= limit:
-            reason = f"This folder is not in git and has more than {limit:,} files"
-    if not reason:
-        return True
-    sys.stderr.write(f"{reason}: {sanitize(str(root.path))}\nIndex it? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _print(hits: list[Hit], context: Context, explorer: Explorer) -> None:

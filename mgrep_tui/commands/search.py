@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from mgrep_tui.commands.asking import may_index
 from mgrep_tui.commands.common import Context, prepare, warn
 from mgrep_tui.commands.explorers import Explorers, bring_all
 from mgrep_tui.commands.printing import LinePrinter, Printer, Where, fields_of, prefix_of
@@ -50,14 +51,16 @@ def search(arguments: argparse.Namespace) -> int:
         # One question is answered by reading the files before an index of them could be made.
         can_scan = mode is Mode.REGEX and queries is None and not _asks_for_symbols(arguments, context)
         notes = []
-        for root in roots:
+        for place, root in zip(context.targets.places, roots, strict=True):
             if arguments.no_index:
                 root.open_as_is()
             elif can_scan and not root.is_indexed():
                 root.open_as_is()
                 notes.append(NOT_INDEXED)
-            else:
+            elif place.root is None or may_index(context, place.root):
                 root.start()
+            else:
+                raise MgrepError(f"{place.root.path} is not searched by meaning without an index.")
         asker = _Asker(roots, several, context, arguments, mode, cancel, notes)
         if not arguments.no_index:
             asker.wait(needs_vectors=mode is Mode.SEMANTIC and not arguments.no_wait)

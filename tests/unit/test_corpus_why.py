@@ -116,7 +116,8 @@ def test_counting_stops_at_the_limit_and_when_the_time_is_over(tmp_path: Path) -
         tree.write(f"d{number}/a")
     tree.write(".git/objects/x")
     root = open_root(tree.path)
-    assert count_files(root, 1000, time_limit_s=60) == 20
-    assert count_files(root, 7, time_limit_s=60) == 7
+    assert count_files(root, 1000, time_limit_s=60) == (20, True)
+    assert count_files(root, 7, time_limit_s=60) == (7, False)
     ticks = iter(range(1000))
-    assert count_files(root, 1000, time_limit_s=5, clock=lambda: next(ticks)) < 20
+    count, is_all = count_files(root, 1000, time_limit_s=5, clock=lambda: next(ticks))
+    assert count < 20 and not is_all
