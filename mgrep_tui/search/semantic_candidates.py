@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,6 +27,7 @@ NAME_ARM = 50  # chunks found by symbol, container and path alone
 DEFINITIONS = 30  # of one name
 NAMES = 6  # of one question
 CENTRES = 20_000  # file means kept: 20 MB at 256 dimensions
+_BESIDE = ThreadPoolExecutor(4, "nearest")
 BODY = {"body": 1.0, "symbol": 0.0, "container": 0.0, "path": 0.0, "names": 1.0}
 NAMING = {"body": 0.0, "symbol": 1.0, "container": 1.0, "path": 0.5, "names": 0.0}
 
@@ -126,6 +128,12 @@ def gather(
 
     Raises `Cancelled` and `IndexDamagedError`.
     """
+    if vector is None and view.model is not None and question.text:
+        vector = view.model.embed_query(question.text)
+    nearest = None
+    if view.vectors is not None and vector is not None:
+        # Beside the words: both look through memory of their own without holding the interpreter.
+        nearest = _BESIDE.submit(view.vectors.search, vector, arm, allowed)
     words: dict[int, float] = {}
     body: dict[int, float] = {}
     naming: dict[int, float] = {}
@@ -140,11 +148,9 @@ def gather(
         documents = len(keywords)
         holders = {stem: keywords.doc_freq("body", stem) for stem in question.stems}
     cancel.check()
-    if vector is None and view.model is not None and question.text:
-        vector = view.model.embed_query(question.text)
     found = list(words)
-    if view.vectors is not None and vector is not None:
-        ids, cosines = view.vectors.search(vector, arm, allowed)
+    if nearest is not None:
+        ids, cosines = nearest.result()
         meaning = dict(zip(ids.tolist(), cosines.tolist(), strict=True))
         found += list(meaning)
     cancel.check()
