@@ -249,6 +249,9 @@ def _command_parser(name: str) -> argparse.ArgumentParser:
         parser.add_argument(
             "--name", default=None, metavar="NAME", help="call the repository so (default: its remote's)"
         )
+        parser.add_argument(
+            "--default-branch", action="store_true", help="search this branch of it from now on, where none is named"
+        )
         parser.add_argument("--keep", type=_positive, default=None, metavar="N", help="keep N commits of each branch")
         parser.add_argument("--remove", default=None, metavar="NAME", help="forget this repository instead")
     if name == "agree":

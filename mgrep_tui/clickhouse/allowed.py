@@ -56,5 +56,5 @@ def label_of(narrowed: Narrowed, bound: Bound) -> str:
     if heads.is_single or not narrowed.filters:
         return ""
     states = bound.numbers(list(heads.by_state))
-    names = bound.texts([one.repository for one in heads.by_state.values()])
+    names = bound.texts([heads.label_of(state) for state in heads.by_state])
     return f"transform(state, {states}, {names}, '')"

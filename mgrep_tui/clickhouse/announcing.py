@@ -29,22 +29,23 @@ def text_of(value: str) -> pa.Array:
     return pa.array([value.encode("utf-8", "surrogateescape")], pa.binary())
 
 
-def introduce(connection: Connection, publication: Publication) -> None:
-    """The branch that is published first is the one that is searched, until somebody says otherwise."""
+def introduce(connection: Connection, publication: Publication, *, chooses_branch: bool = False) -> None:
+    """A repository's first push says which branch is searched: the remote's own, else the pushed one. `chooses_branch` says so anew."""
     known = rows(
         connection.batches(
             f"SELECT branch FROM {connection.database}.repositories FINAL WHERE repository = unhex({{name:String}})",
             {"name": publication.repository.encode("utf-8", "surrogateescape").hex()},
         )
     )
-    if known:
+    if known and not chooses_branch:
         return
+    branch = publication.branch if chooses_branch else publication.default_branch or publication.branch
     connection.insert(
         f"{connection.database}.repositories",
         pa.table(
             {
                 "repository": text_of(publication.repository),
-                "branch": text_of(publication.branch),
+                "branch": text_of(branch),
                 "remote": text_of(_without_credentials(publication.remote)),
                 "at": pa.array([schema.now_us()], pa.uint64()),
             }

@@ -228,7 +228,7 @@ class Candidates:
             about = known.get(row.file_id, _Known(None, 1))
             path = row.path.decode("utf-8", "replace")
             if not narrowed.heads.is_single:
-                path = as_folder(narrowed.heads.by_state[found.states[0]].repository) + "/" + path
+                path = as_folder(narrowed.heads.label_of(found.states[0])) + "/" + path
             candidates.append(
                 scores.candidate(
                     row, path, centre=about.centre, chunks=about.chunks, has_younger_twin=row.file_id in young

@@ -5,7 +5,7 @@ Everything that crosses is Arrow, so that texts stay bytes and numbers stay arra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 

@@ -205,7 +205,7 @@ class EngineExplorer:
         """Search in the calling thread. Raises `MgrepError` (a `QueryError` where the query is at fault) and `Cancelled`."""
         query = parse(text, mode, case=options.case, is_literal=options.literal, is_word=options.word)
         parts = self._open()
-        heads, overlay = parts.heads(), parts.overlay(cancel)
+        heads, overlay = parts.heads_for(query), parts.overlay(cancel)
         if mode is Mode.REGEX and options.like is None:
             return parts.lines.search(
                 query, heads, overlay, sink, cancel, sort=options.sort, is_exhaustive=is_exhaustive, limit=limit
@@ -225,7 +225,7 @@ class EngineExplorer:
 
     def completions(self, prefix: str) -> tuple[str, ...]:
         parts = self._open()
-        return completions(prefix, parts.connection, parts.heads())
+        return completions(prefix, parts.connection, parts.heads(), parts.every)
 
     def variants(self, text: str, mode: Mode, options: SearchOptions) -> tuple[Variant, ...]:
         return variants_of(text, mode, options, self.chips(text, mode), self._count, self._nearest)
@@ -264,14 +264,13 @@ class EngineExplorer:
 
     def repository_of(self, path: bytes) -> str:
         parts = self._parts
-        heads = parts.known_heads() if parts is not None else None
-        found = None if heads is None or heads.is_single else heads.place_of(path)
+        found = None if parts is None or parts.base is not None else parts.place_of(path)
         return found[0].repository if found is not None else ""
 
     # --- one file, one hit
 
     def _place(self, path: bytes) -> tuple[Published, bytes]:
-        found = self._open().known_heads().place_of(path)
+        found = self._open().place_of(path)
         if found is None:
             raise MgrepError("No published repository has that file.")
         return found

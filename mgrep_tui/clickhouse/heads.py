@@ -1,14 +1,15 @@
-"""What is published on an engine, and which commits a search looks at: the newest of each repository's branch."""
+"""What is published on an engine, and which commits a search looks at: the newest of each repository's branch, or those that it names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mgrep_tui.clickhouse.connection import Connection, rows
-from mgrep_tui.search.filters import Filters
+from mgrep_tui.errors import QueryError
+from mgrep_tui.search.filters import Filters, Repository, leaves
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.scope import Scope, names_repository, scoped
+from mgrep_tui.search.scope import Scope, is_meant, is_ref, names_repository, scoped, split_ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,6 @@ def published(connection: Connection) -> list[Published]:
         )
     }
     found = []
-    seen: set[str] = set()
     for row in rows(
         connection.batches(
             "SELECT repository, branch, commit, state, committed_s, at, files, chunks, text_bytes, model"
@@ -48,10 +48,6 @@ def published(connection: Connection) -> list[Published]:
     ):
         repository, branch, commit, state, committed_s, at, files, chunks, text_bytes, model = row
         name = _text(repository)
-        wanted, remote = chosen.get(name, ("", ""))
-        is_searched = name not in seen and _text(branch) == wanted
-        if is_searched:
-            seen.add(name)
         found.append(
             Published(
                 name,
@@ -64,11 +60,17 @@ def published(connection: Connection) -> list[Published]:
                 chunks,
                 text_bytes,
                 _text(model),
-                remote,
-                is_searched,
+                chosen.get(name, ("", ""))[1],
             )
         )
-    return found
+    searched: dict[str, int] = {}
+    for number, one in enumerate(found):
+        best = searched.get(one.repository)
+        wanted = chosen.get(one.repository, ("", ""))[0]
+        # Before its chosen branch was pushed the newest commit stands for the repository.
+        if best is None or (found[best].branch != wanted and (one.branch == wanted or one.at_us > found[best].at_us)):
+            searched[one.repository] = number
+    return [replace(one, is_searched=searched[one.repository] == number) for number, one in enumerate(found)]
 
 
 def _text(value: bytes) -> str:
@@ -86,15 +88,49 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """The commits that a search looks at, by state. `is_single` says that there is one repository, whose paths need no name before them."""
+    """The commits that a search looks at, by state. `is_single` says that there is one repository, whose paths need no name before them.
+
+    `asked` are those that a query named by their branch or commit, beside those that are searched anyway.
+    """
 
     by_state: Mapping[int, Published]
     is_single: bool = False
+    asked: frozenset[int] = frozenset()
+
+    def label_of(self, state: int) -> str:
+        """What the repository is called in paths: by its name, and where another branch was asked for by that too."""
+        one = self.by_state[state]
+        return f"{one.repository}@{one.branch or one.commit[:12]}" if state in self.asked else one.repository
+
+    def with_named(self, every: Sequence[Published], query: Query) -> Heads:
+        """These, and what the query names as `repo:name@branch` or `repo:name@commit`. Raises `QueryError` when there is none of a name."""
+        known = frozenset(one.repository.lower() for one in every)
+        found = dict(self.by_state)
+        for leaf in leaves(query.filters.condition):
+            if not isinstance(leaf, Repository) or self.is_single:
+                continue
+            name, ref = split_ref(leaf.value, known)
+            if not ref:
+                continue
+            fits = [
+                one for one in every if is_meant(name, (one.repository,), known) and is_ref(ref, one.branch, one.commit)
+            ]
+            if not fits:
+                raise QueryError(
+                    f"Nothing is published as {leaf.value}.", hint="repo:NAME@ lists the branches of a repository."
+                )
+            for one in fits:
+                if not any(
+                    other.repository == one.repository and is_ref(ref, other.branch, other.commit)
+                    for other in found.values()
+                ):
+                    found[one.state] = one
+        return replace(self, by_state=found, asked=frozenset(found.keys() - self.by_state.keys()))
 
     def prefix_of(self, state: int) -> bytes:
         if self.is_single:
             return b""
-        return self.by_state[state].repository.encode("utf-8", "surrogateescape") + b"/"
+        return self.label_of(state).encode("utf-8", "surrogateescape") + b"/"
 
     def place_of(self, path: bytes) -> tuple[Published, bytes] | None:
         """The repository and the path in it of a hit's path."""
@@ -143,7 +179,10 @@ class Narrowed:
             own = None
             if one is not None:
                 prefix = self._heads.prefix_of(state)
-                own = scoped(self._query, Scope((one.repository,), self._known, prefix))
+                refs = None if self._heads.is_single else (one.branch, one.commit)
+                is_default = state not in self._heads.asked
+                scope = Scope((one.repository,), self._known, prefix, refs=refs, is_default=is_default)
+                own = scoped(self._query, scope)
             self._places[state] = None if own is None or one is None else Place(one, own, self._heads.prefix_of(state))
         return self._places[state]
 

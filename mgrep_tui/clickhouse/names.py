@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mgrep_tui.clickhouse.bound import Bound
 from mgrep_tui.clickhouse.connection import Connection, Limits, rows
-from mgrep_tui.clickhouse.heads import Heads
+from mgrep_tui.clickhouse.heads import Heads, Published
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.completions import LIMIT, completions_of
+from mgrep_tui.search.scope import is_meant
 
 LIMITS = Limits(time_s=1.0, memory_bytes=1_000_000_000)
 NEAR = 2_000
 
 
-def completions(prefix: str, connection: Connection, heads: Heads) -> tuple[str, ...]:
+def completions(prefix: str, connection: Connection, heads: Heads, every: Sequence[Published] = ()) -> tuple[str, ...]:
     """At most `LIMIT` whole words that begin as `prefix` does, the likeliest first. A leading `-` is kept. Never raises."""
     dash = "-" if prefix.startswith("-") else ""
     key, colon, value = prefix.removeprefix("-").partition(":")
     if not colon or key not in ("lang", "path", "file", "sym", "class", "repo"):
         return completions_of(prefix, None)
     try:
-        values = _values(key, value, connection, heads)
+        values = _branches(value, every) if key == "repo" and "@" in value else _values(key, value, connection, heads)
     except MgrepError:
         return ()
     return tuple(f"{dash}{key}:{_quoted(found)}" for found in values[:LIMIT])
+
+
+def _branches(value: str, every: Sequence[Published]) -> list[str]:
+    """The published branches of the repositories that are meant before the `@`."""
+    name, _, start = value.rpartition("@")
+    found = [
+        f"{one.repository}@{one.branch}"
+        for one in every
+        if one.branch.startswith(start) and is_meant(name, (one.repository,))
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _values(key: str, value: str, connection: Connection, heads: Heads) -> list[str]:

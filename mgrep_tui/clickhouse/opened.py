@@ -23,6 +23,7 @@ from mgrep_tui.corpus.root import Root
 from mgrep_tui.embedding.static import load_static
 from mgrep_tui.errors import MgrepError, ModelError
 from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.search.query import Query
 from mgrep_tui.search.semantic_showing import Deep
 from mgrep_tui.settings.config import Settings
 
@@ -49,6 +50,7 @@ class Opened:
         self._name = name
         self._lock = threading.Lock()
         self._read_at = 0.0
+        self._last: Heads | None = None
         self.every: list[Published] = []
         self.base: Published | None = None
         self.disk: DiskWatch | None = None
@@ -103,6 +105,18 @@ class Opened:
     def known_heads(self) -> Heads:
         """The same from memory."""
         return heads_of(self.every, None if self.base is None else self.base.state)
+
+    def heads_for(self, query: Query) -> Heads:
+        """The commits that this query looks at. Raises `QueryError` when it names one that is not published."""
+        heads = self.heads().with_named(self.every, query)
+        self._last = heads
+        return heads
+
+    def place_of(self, path: bytes) -> tuple[Published, bytes] | None:
+        """The commit and the path in it of a hit's path: of the last query, or of any that is searched."""
+        last = self._last
+        found = last.place_of(path) if last is not None else None
+        return found or self.known_heads().place_of(path)
 
     def overlay(self, cancel: CancelToken) -> Overlay | None:
         """What the disk says instead; None without a tree."""

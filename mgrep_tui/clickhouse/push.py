@@ -68,18 +68,24 @@ def push(
     cancel: CancelToken,
     *,
     name: str = "",
+    chooses_branch: bool = False,
     queries: Path | None = None,
     report: Report = lambda step: None,
 ) -> Pushed:
-    """Publish the commit of a root. Raises `MgrepError` and `Cancelled`; whatever happens, what was published before stays."""
+    """Publish the commit of a root. Raises `MgrepError` and `Cancelled`; whatever happens, what was published before stays.
+
+    With `chooses_branch` its branch is searched from now on where none is named.
+    """
     schema.prepare(connection)
     publication = publication_of(root, settings, cancel, name=name)
     if publication.commit and is_published(connection, publication):
+        if chooses_branch:
+            introduce(connection, publication, chooses_branch=True)
         return _known(connection, publication, publication.commit)
     model, dimension = static_model()
     vectors = vectors_of(connection, model, dimension) if model else ""
     remove_leftovers(connection)
-    run = _Push(connection, publication, settings, cancel, queries, report, model, vectors, dimension)
+    run = _Push(connection, publication, settings, cancel, queries, report, model, vectors, dimension, chooses_branch)
     return run.publish()
 
 
@@ -97,7 +103,9 @@ class _Push:
         model: str,
         vectors: str,
         dimension: int,
+        chooses_branch: bool,
     ) -> None:
+        self._chooses_branch = chooses_branch
         self._connection = connection
         self._publication = publication
         self._settings = settings
@@ -269,7 +277,7 @@ class _Push:
                 }
             ),
         )
-        introduce(connection, publication)
+        introduce(connection, publication, chooses_branch=self._chooses_branch)
         connection.run(
             f"DELETE FROM {schema.delete_target('batches', connection)} WHERE push = {{push:UInt64}}",
             {"push": self._number},

@@ -1,6 +1,7 @@
 """An engine on a server or cluster, over HTTP(S): `clickhouse-connect` carries our statements, their parameters and their limits.
 
-Certificates are verified, against the authorities that everybody trusts or against a file of one's own. A search that is no longer wanted closes its connection and kills its statement by the id it was sent with.
+Certificates are verified, against the authorities that everybody trusts or against a file of one's own. A search that is no longer wanted
+closes its connection and kills its statement by the id it was sent with.
 """
 
 from __future__ import annotations

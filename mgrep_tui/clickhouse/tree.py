@@ -31,7 +31,8 @@ _REMOTE_NAME = re.compile(r"[/:]([^/:]+/[^/:]+?)(?:\.git)?/?$")
 class Publication:
     """A commit that is to be published. `files` are the paths to read from the disk, `objects` those to read from git, by blob id.
 
-    `commit` is git's, or for a folder without git empty until its files were read.
+    `commit` is git's, or for a folder without git empty until its files were read. `default_branch` is what the remote calls its own, where
+    that is known here.
     """
 
     root: Root
@@ -42,6 +43,7 @@ class Publication:
     remote: str
     files: tuple[bytes, ...]
     objects: tuple[tuple[bytes, str], ...]
+    default_branch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def publication_of(root: Root, settings: Settings, cancel: CancelToken, *, name:
         remote,
         files,
         objects,
+        default_branch_of(root),
     )
 
 
@@ -125,6 +128,15 @@ def remote_of(root: Root) -> str:
         return os.fsdecode(run(root.path, ("config", "--get", "remote.origin.url"))).strip()
     except UnreadableError:
         return ""
+
+
+def default_branch_of(root: Root) -> str:
+    """The branch that `origin` has checked out itself; empty when this clone does not know."""
+    try:
+        name = run(root.path, ("symbolic-ref", "-q", "refs/remotes/origin/HEAD"))
+    except UnreadableError:
+        return ""
+    return os.fsdecode(name.strip()).removeprefix("refs/remotes/origin/")
 
 
 def _tree(root: Root, commit: str, cancel: CancelToken) -> dict[bytes, tuple[str, int]]:

@@ -86,6 +86,7 @@ def _push_one(
             context.settings_for(root.path).settings,
             cancel,
             name=arguments.name or "",
+            chooses_branch=arguments.default_branch,
             queries=context.folders.config / "queries",
             report=show,
         )

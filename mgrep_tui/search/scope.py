@@ -14,6 +14,7 @@ from mgrep_tui.search.filters import NOTHING, And, Below, Condition, Filters, No
 from mgrep_tui.search.globs import WILDCARD, path_test
 from mgrep_tui.search.query import Query
 
+LEAST_COMMIT = 6  # characters of a commit that name it
 NEVER = Or(())
 # Everything, but asked for: a query of `repo:` alone lists what is there, where one of nothing lists nothing.
 ALL = And((NOTHING,))
@@ -25,13 +26,16 @@ class Scope:
 
     `names` are what `repo:` may call it: its label first, then `owner/name` where it came from a forge. `known` are the names of all open
     roots, in lower case. `prefix` is the label with a slash when there are several roots, else empty. `nested` are the folders of other
-    roots inside this one, each with a slash at its end: they answer for themselves.
+    roots inside this one, each with a slash at its end: they answer for themselves. Where there are several states of a root, `refs` are
+    the branch and the commit of this one, as in `repo:name@branch`; without `@` that one is meant which `is_default`.
     """
 
     names: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
     prefix: bytes = b""
     nested: tuple[bytes, ...] = ()
+    refs: tuple[str, str] | None = None
+    is_default: bool = True
 
 
 def scoped(query: Query, scope: Scope) -> Query | None:
@@ -64,6 +68,26 @@ def is_meant(value: str, names: Sequence[str], known: frozenset[str] = frozenset
     return any(wanted in name for name in folded)
 
 
+def split_ref(value: str, known: frozenset[str] = frozenset()) -> tuple[str, str]:
+    """The name and the branch or commit of `repo:name@ref`; the latter empty where there is none, or where a root is called so."""
+    name, at, ref = value.rpartition("@")
+    return (name, ref) if at and ref and value.lower() not in known else (value, "")
+
+
+def is_ref(ref: str, branch: str, commit: str) -> bool:
+    """Whether `ref` is that branch, or the beginning of that commit."""
+    return ref == branch or (len(ref) >= LEAST_COMMIT and commit.startswith(ref.lower()))
+
+
+def _means(value: str, scope: Scope) -> bool:
+    if scope.refs is None:
+        return is_meant(value, scope.names, scope.known)
+    name, ref = split_ref(value, scope.known)
+    if not is_meant(name, scope.names, scope.known):
+        return False
+    return is_ref(ref, *scope.refs) if ref else scope.is_default
+
+
 def names_repository(query: Query) -> bool:
     """Whether some filter asks for a root by name."""
     return any(isinstance(leaf, Repository) for leaf in leaves(query.filters.condition))
@@ -72,7 +96,7 @@ def names_repository(query: Query) -> bool:
 def _resolved(condition: Condition, scope: Scope) -> Condition:
     match condition:
         case Repository(value):
-            return NOTHING if is_meant(value, scope.names, scope.known) else NEVER
+            return NOTHING if _means(value, scope) else NEVER
         case PathLike(value) if scope.prefix:
             return PathLike(value, scope.prefix)
         case Not(inner):
