@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -63,7 +64,7 @@ def rich_preview(root: Root, plain: Preview, line: int, symbols: Sequence[Symbol
         plain,
         tokens=() if plain.cut_lines else _tokens(root, plain),
         changes=_changes(root, plain),
-        breadcrumb=breadcrumb(symbols, line),
+        breadcrumb=breadcrumb(symbols, _beneath(plain, line)),
         symbols=tuple(sorted(symbols, key=lambda symbol: (symbol.first_line, -symbol.last_line))),
     )
 
@@ -99,6 +100,18 @@ def breadcrumb(symbols: Sequence[Symbol], line: int) -> tuple[str, ...]:
     around = [symbol for symbol in symbols if symbol.first_line <= line <= symbol.last_line]
     around.sort(key=lambda symbol: (symbol.first_line, -symbol.last_line))
     return tuple(symbol.name for symbol in around)
+
+
+# What stands above a definition and belongs to it.
+_ABOVE = re.compile(r"\s*(?:$|//|/\*|\*|#|--|;|%|@|\[|\"{3})")
+
+
+def _beneath(plain: Preview, line: int) -> int:
+    """The first line from this one on that is neither a comment nor a decorator: a hit often begins with those of what it is about."""
+    for number, text in enumerate(plain.lines[max(0, line - plain.first_line) :], line):
+        if not _ABOVE.match(text):
+            return number
+    return line
 
 
 def lines_of(root: Root, path: bytes, first_line: int, last_line: int) -> str:

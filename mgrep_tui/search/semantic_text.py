@@ -27,6 +27,7 @@ SHOWN_CHARS = 400  # a longer line is shown as a window
 BEFORE_CHARS = 80  # of the window, before the first lit word
 DEMANDED = 100.0  # what a quoted text or pattern on a line is worth, in words of the question
 _LINE_END = 10
+_WORD = re.compile(r"\w\w")  # a brace alone says nothing of a chunk
 SHORT_STEM = 3  # stems up to this length only count at a word's beginning
 
 Places: TypeAlias = tuple[int, list[tuple[int, int]]]
@@ -187,7 +188,7 @@ def best_line(
     if best_value == 0.0:
         best = next(
             (number for number, line in enumerate(text.lines) if definition and definition in line), None
-        ) or next((number for number, line in enumerate(text.lines) if line.strip()), 0)
+        ) or next((number for number, line in enumerate(text.lines) if _WORD.search(line)), 0)
     return _window(
         best, text.lines[best] if text.lines else "", words, sorted(lit.get(best, ()), key=lambda s: s.start)
     )

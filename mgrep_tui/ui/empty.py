@@ -37,20 +37,22 @@ def empty_query(
     if shows_hint:
         rows += [text_row(("Type what you are looking for.", "strong"))]
         rows += [
-            text_row(("In words, or as a regular expression (F2).", "muted")),
+            text_row(("In words; F2 for regular expressions.", "muted")),
             ChoiceRow(),
         ]
     if health.state in (IndexState.OPENING, IndexState.INDEXING):
-        rows += [text_row(("The index is being made; search works already:", "muted"))]
+        rows += [text_row(("Being indexed; search works already:", "muted"))]
         rows += [text_row(*_readiness("regular expressions", health.regex_ready, "by scanning the files"))]
         rows += [text_row(*_readiness("words", health.keywords_ready, "as files come in"))]
         has_vectors = bool(health.chunks) and health.vectors >= health.chunks and not health.files_pending
-        share = f"for {health.vectors / health.chunks:.0%} of the code" if health.chunks else "soon"
+        share = f"for {100 * health.vectors // health.chunks}% of the code" if health.chunks else "soon"
+        if health.chunks and health.files_pending:
+            share = f"for {health.files_chunked:,} of {health.files_total:,} files"
         rows += [text_row(*_readiness("meaning", has_vectors, share)), ChoiceRow()]
     queries = recent(history, RECENT_SHOWN)
     if queries:
         rows += [text_row(("Recent queries", "muted")), *(query_row(past) for past in queries), ChoiceRow()]
-    if changed:
+    if changed and not shows_hint:  # at the first start the preview says what can be typed
         rows.append(text_row(("Changed lately", "muted")))
         rows += [ChoiceRow(((display_path(path), "text"),), (), path) for path in changed[:CHANGED_SHOWN]]
     return rows

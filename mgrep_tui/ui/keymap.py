@@ -101,7 +101,7 @@ COMMANDS: tuple[Command, ...] = (
     _command(
         "print",
         "Print and leave",
-        "Leave, and print path:line:column of the marked hits, or of this one.",
+        "Leave, and print path:line:column of what is marked, or of this.",
         OPEN,
         "ctrl+o",
         "p",

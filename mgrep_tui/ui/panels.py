@@ -13,7 +13,7 @@ from mgrep_tui.ui.strips import count, size_text, span_text
 from mgrep_tui.ui.widgets.choice_list import ChoiceRow, RolePart
 from mgrep_tui.ui.widgets.hit_rows import GLYPHS, PLAIN_GLYPH, weighed_reasons
 
-LABEL = 20
+LABEL = 22
 SMALL_KINDS = frozenset({"constant", "property", "macro"})
 WEIGHT_CELLS = 30
 
@@ -164,10 +164,10 @@ def _coverage_rows(health: Health) -> list[ChoiceRow]:
         rows.append(_coverage("files", health.files_indexed, health.files_total, "in the n-gram index"))
     binary = sum(number for reason, number in health.skipped if reason == "binary")
     texts = max(health.files_chunked, health.files_total - binary)
-    rows.append(_coverage("chunked", health.files_chunked, texts, count(health.chunks, "chunk")))
-    rows.append(_coverage("meaning", health.vectors, health.chunks, "of the chunks have vectors"))
+    rows.append(_coverage("chunked", health.files_chunked, texts, f"files · {count(health.chunks, 'chunk')}"))
+    rows.append(_coverage("meaning", health.vectors, health.chunks, "chunks have vectors"))
     if health.deep_vectors:
-        rows.append(_coverage("deep", health.deep_vectors, health.chunks, "also by the transformer"))
+        rows.append(_coverage("deep", health.deep_vectors, health.chunks, "chunks also by the transformer"))
     return rows
 
 
@@ -228,6 +228,6 @@ def _coverage(label: str, done: int, total: int, what: str) -> ChoiceRow:
             (f"{label:<{LABEL}}", "muted"),
             *zip(words.bar(share, 12), (role, "faint"), strict=True),
             (f" {share:>4.0%} ", "text"),
-            (f"{done:,} of {total:,} · {what}", "muted"),
+            (f"{done:,} of {total:,} {what}", "muted"),
         )
     )

@@ -91,7 +91,7 @@ def status(health: Health, width: int) -> Line:
             parts.append((f"{span_text(health.eta_s)} left", "muted"))
     else:
         parts.append(("ready", "good"))
-    if health.chunks and (not is_short or health.state is IndexState.READY):
+    if health.chunks and (width >= 48 if health.state is IndexState.READY else not is_short):
         parts.append((count(health.chunks, "chunk"), "muted"))
         if health.vectors < health.chunks and (health.files_pending or health.state is not IndexState.INDEXING):
             parts.append((f"meaning {health.vectors / health.chunks:.0%}", "warning"))

@@ -21,6 +21,7 @@ GLYPHS = {
 }  # fmt: skip
 PLAIN_GLYPH = "≡"
 MARK = "✓"
+DOT = " · "
 BAR = "▌"
 # Below this width of the list a line's symbol gives way to its text.
 SYMBOL_FROM_WIDTH = 54
@@ -36,6 +37,8 @@ _REASONS = {
     **dict.fromkeys(("stem", "stem precise", "folder", "file names", "path"), "path"),
     "definition": "definition",
 }
+# Below this width of the list a hit by meaning tells only where it begins: its name needs the room.
+RANGE_FROM_WIDTH = 46
 # Below this score nothing is said: it stands there because a better hit of its file does.
 SCORE_SHOWN_FROM = 0.01
 
@@ -111,12 +114,19 @@ def first_line(hit: Hit, mode: Mode, number_width: int, width: int, look: Look, 
         left.append((f" {hit.part}/{hit.parts}", palette.muted))
     if hit.copies:
         left.append((f"  +{hit.copies:,} alike", palette.muted))
-    lines = f"{hit.first_line + 1}–{hit.last_line + 1}" if hit.last_line > hit.first_line else f"{hit.first_line + 1}"
+    lines = f"{hit.first_line + 1}"
+    if hit.last_line > hit.first_line and width >= RANGE_FROM_WIDTH:
+        lines += f"–{hit.last_line + 1}"
     score = score_text(hit.score)
-    right = [(f"{lines:>11}", palette.muted), (f"{score:>5} ", palette.muted if look.is_dimmed else palette.quiet)]
-    why = " · ".join(reasons(hit))
-    if why and parts_width(left) + parts_width(right) + len(why) + 4 <= width:
-        right.insert(0, (why, palette.muted))
+    columns = 10 if width >= RANGE_FROM_WIDTH else 5
+    right = [
+        (f"{lines:>{columns}}", palette.muted),
+        (f"{score:>5} ", palette.muted if look.is_dimmed else palette.quiet),
+    ]
+    why = reasons(hit)
+    while why and parts_width(left) + parts_width(right) + len(DOT.join(why)) + 3 > width:
+        why = why[:-1]
+    right.insert(0, (DOT.join(why), palette.muted))
     return row(width, left, right, base)
 
 
