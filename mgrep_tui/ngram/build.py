@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,6 @@ from mgrep_tui.ngram.layout import (
     pack_header,
     pack_part_header,
 )
-from mgrep_tui.ngram.warm import compile_apart
 
 if TYPE_CHECKING:
     from mgrep_tui.ngram.documents import Written
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mgrep_tui.ngram.runs import Batch, Documents
 
 THREADS = 2
+COMPILE_LIMIT_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,3 +185,20 @@ def _choose_kernel_cache(folder: Path | None) -> None:
             os.environ["NUMBA_CACHE_DIR"] = str(folder)
             if "numba" not in sys.modules:
                 compile_apart(folder)
+
+
+def compile_apart(kernel_cache: Path) -> None:
+    """Fill an empty cache folder, in a process of its own. When that fails, a build compiles for itself."""
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        if any(kernel_cache.iterdir()):
+            return
+        subprocess.run(
+            [sys.executable, "-m", "mgrep_tui.ngram.warm"],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(kernel_cache)},
+            cwd=kernel_cache,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=COMPILE_LIMIT_S,
+            check=False,
+        )

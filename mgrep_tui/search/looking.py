@@ -13,7 +13,8 @@ from mgrep_tui.ngram.snapshot import Candidate
 from mgrep_tui.search.buffers import Buffer, FoundLines, LineMatch
 from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.search.hits import LONG_BYTES, UNRANKED, Row, row_of
-from mgrep_tui.search.rank import Reasons, definitions_first, rank_file, rank_line, score_of
+from mgrep_tui.search.ordering import definitions_first, score_of
+from mgrep_tui.search.rank import Reasons, rank_file, rank_line
 from mgrep_tui.search.reading import CandidateReader
 from mgrep_tui.search.window import Window, give_back, take_window
 

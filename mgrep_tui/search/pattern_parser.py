@@ -48,6 +48,7 @@ _COUNT = re.compile(r"\{(\d{1,9})(?:(,)(\d{0,9}))?\}")
 _FLAGS = re.compile(r"\?([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])")
 _NAME = re.compile(r"\?P?<([^\W\d]\w*)>")
 _POSIX = re.compile(r"\[:(\^?)(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]")
+_POSIX_LIKE = re.compile(r"\[:\^?\w*:\]")
 _PROPERTY = re.compile(r"(\^?)([A-Za-z_ -]+)")
 _LOOKS = {"?=": "look-ahead", "?!": "look-ahead", "?<=": "look-behind", "?<!": "look-behind", "?>": "an atomic group"}
 _LONG_PROPERTIES = {
@@ -365,6 +366,8 @@ class _Parser:
                 self.at = posix.end()
                 items.append(Named(f":{posix.group(2)}:", bool(posix.group(1))))
                 continue
+            if unknown := _POSIX_LIKE.match(source, self.at):
+                raise QueryError(f"There is no class {unknown.group()}.", self.at)
             items.append(self._set_item())
 
     def _set_item(self) -> Range | Named:

@@ -1,4 +1,4 @@
-r"""How good a matching line is, and in which order files and lines stand.
+r"""How good a matching line is.
 
 The order is that of zoekt and Sourcegraph: a definition before a whole word before the edge of a word before a part of one. A file counts
 as its best line, and more when its name matches; tests, generated and other people's files come last. Whether a line defines something is
@@ -11,13 +11,9 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mgrep_tui.model import Signal
 from mgrep_tui.search.filters import FileFacts
-
-if TYPE_CHECKING:
-    from mgrep_tui.search.hits import FileGroup, Row
 
 PART, EDGE, WORD = 1.0, 2.0, 4.0
 DEFINITION, PART_OF_DEFINITION, ASSIGNMENT = 8.0, 4.0, 1.5
@@ -97,6 +93,8 @@ _DEFINITION_BY_EDGES = (
     _rank(("edge of a word", EDGE), ("definition", PART_OF_DEFINITION)),
     _rank(("word", WORD), ("definition", DEFINITION)),
 )
+DEFINED = _DEFINITION_BY_EDGES[2].number
+"""The rank of a line that defines the very word that is looked for."""
 _SQUEEZED = _rank(("part of a word", PART), ("very long line", SQUEEZED))
 _ASSIGNED = _rank(("word", WORD), ("assignment", ASSIGNMENT))
 
@@ -187,29 +185,3 @@ def rank_file(facts: FileFacts, *, matches_path: bool, matched: str) -> Reasons:
 def file_rank(reasons: Reasons) -> FileRank:
     """The rank with its reasons, of which there are a few dozen different ones."""
     return FileRank(sum(value for _, value in reasons), tuple(Signal(name, value) for name, value in reasons))
-
-
-_DEFINITION = _DEFINITION_BY_EDGES[2].number
-_SCORES = [rank.score for rank in RANKS]
-
-
-def score_of(rows: Sequence[Row], reasons: Reasons) -> float:
-    """What a file with these rows counts: its best line, and a little for having many."""
-    best = _SCORES[rows[0][3]] if len(rows) == 1 else max([_SCORES[row[3]] for row in rows])
-    return best + file_rank(reasons).score + min(1.0, len(rows) / 50)
-
-
-def definitions_first(rows: list[Row]) -> list[Row]:
-    """The rows of one file, which come by line: where something is defined first, then all the others by line."""
-    first = [row for row in rows if row[3] == _DEFINITION]
-    return [*first, *(row for row in rows if row[3] != _DEFINITION)] if first and len(rows) > 1 else rows
-
-
-def best_first(groups: Sequence[FileGroup]) -> list[FileGroup]:
-    """Files by score, then by path."""
-    return sorted(groups, key=lambda group: (-group.score, group.path))
-
-
-def by_path(groups: Sequence[FileGroup]) -> list[FileGroup]:
-    """Files by path."""
-    return sorted(groups, key=lambda group: group.path)

@@ -17,8 +17,8 @@ from mgrep_tui.ngram.snapshot import Candidate, Candidates
 from mgrep_tui.search.backtracking import BacktrackingMatcher
 from mgrep_tui.search.hits import FileGroup, enclosing
 from mgrep_tui.search.matcher import Matcher
+from mgrep_tui.search.ordering import best_first, by_path
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.rank import best_first, by_path
 from mgrep_tui.search.streaming import LineSink, stream_lines
 from mgrep_tui.search.work import Looked, Task, is_let_through, look_into
 

@@ -16,8 +16,8 @@ from mgrep_tui.corpus.root import open_root
 from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Entry, FileStat, SkipReason
-from mgrep_tui.ngram import layout, warm
-from mgrep_tui.ngram.build import build_segment
+from mgrep_tui.ngram import layout
+from mgrep_tui.ngram.build import build_segment, compile_apart
 from mgrep_tui.ngram.plan import plan
 from mgrep_tui.ngram.segment import Segment
 from mgrep_tui.ngram.snapshot import make_snapshot
@@ -188,7 +188,7 @@ def test_changed_bytes_never_crash_and_verify_finds_them(built: Path, tmp_path: 
 def test_the_kernels_are_compiled_apart_into_the_given_folder(tmp_path: Path) -> None:
     """All of them, with all types: the build that follows compiles nothing."""
     (tmp_path / "kernels").mkdir()
-    warm.compile_apart(tmp_path / "kernels")
+    compile_apart(tmp_path / "kernels")
     made = sorted(path.name for path in (tmp_path / "kernels").rglob("*.nbi"))
     assert [name.partition("-")[0] for name in made] == [
         f"kernels.{name}" for name in ("_keys_of_piece", "divide", "extract", "fold", "merge_bucket", "split_blocks")

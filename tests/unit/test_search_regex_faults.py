@@ -123,6 +123,7 @@ def test_capital_of_an_escape_is_no_capital(tree: Tree, query: str) -> None:
         ("a)", 1),
         ("a{2,1}", 1),
         ("[b-a]", 1),
+        ("[[:foo:]]", 1),
         ("x lang:nope", 7),
     ],
 )
