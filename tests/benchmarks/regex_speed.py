@@ -258,8 +258,8 @@ def open_index(root: Root, folder: Path) -> Segment:
         print(f"index: {time.perf_counter() - began:.1f} s, {peak_mb:.0f} MB at its peak")
     began = time.perf_counter()
     segment = Segment.open(name)
-    size = sum(path.stat().st_size for path in folder.glob("segment.*"))
     opened_ms = (time.perf_counter() - began) * 1000
+    size = sum(path.stat().st_size for path in folder.glob("segment.*"))
     print(f"index: {size / 1e6:.0f} MB, {segment.file_count:,} files, opened in {opened_ms:.2f} ms")
     return segment
 
