@@ -14,10 +14,15 @@ FactsOf = Callable[[bytes], FileFacts]
 
 def facts_of_path(path: bytes) -> FileFacts:
     """Language and kind of file by its name; nothing of git."""
+    return FileFacts(path, _of_name(path[path.rfind(b"/") + 1 :])[0], False, False, *kinds_of_path(path))
+
+
+def kinds_of_path(path: bytes) -> tuple[bool, bool, bool]:
+    """Whether the file is a test, whether a program wrote it, and whether it is somebody else's."""
     place = path.rfind(b"/") + 1
     is_in_tests, is_others = _of_folder(path[:place])
-    language, is_test, is_made = _of_name(path[place:])
-    return FileFacts(path, language, False, False, is_in_tests or is_test, is_made, is_others)
+    _, is_test, is_made = _of_name(path[place:])
+    return is_in_tests or is_test, is_made, is_others
 
 
 @functools.lru_cache(maxsize=8192)

@@ -11,7 +11,7 @@ from mgrep_tui.corpus.root import Root
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.ngram.snapshot import Candidate
 from mgrep_tui.search.buffers import Buffer, FoundLines, LineMatch
-from mgrep_tui.search.facts import facts_of_path
+from mgrep_tui.search.facts import kinds_of_path
 from mgrep_tui.search.hits import LONG_BYTES, UNRANKED, Row, row_of
 from mgrep_tui.search.ordering import definitions_first, score_of
 from mgrep_tui.search.rank import Reasons, rank_file, rank_line
@@ -69,7 +69,8 @@ def ranked(path: bytes, rows: list[Row], matcher: LineMatcher) -> Ranked:
     _, text, places, *_ = rows[0]
     start, finish = places[0] if places else (0, 0)
     reasons = rank_file(
-        facts_of_path(path),
+        path,
+        kinds_of_path(path),
         matches_path=matcher.is_in_path(path),
         matched=text[start:finish] if finish - start < MAX_NAME_CHARS else "",
     )

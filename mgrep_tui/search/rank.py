@@ -8,12 +8,12 @@ told from the line itself, in the habits of many languages, so it needs no parse
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mgrep_tui.model import Signal
-from mgrep_tui.search.filters import FileFacts
 
 PART, EDGE, WORD = 1.0, 2.0, 4.0
 DEFINITION, PART_OF_DEFINITION, ASSIGNMENT = 8.0, 4.0, 1.5
@@ -75,6 +75,11 @@ class FileRank:
 
 Reasons = tuple[tuple[str, float], ...]
 """The signals of a `FileRank`, plain."""
+
+_KINDS: Reasons = (("test", TEST), ("generated", GENERATED), ("vendored", VENDORED))
+_BY_KINDS: dict[tuple[bool, ...], Reasons] = {
+    kinds: tuple(itertools.compress(_KINDS, kinds)) for kinds in itertools.product((False, True), repeat=len(_KINDS))
+}
 
 
 RANKS: list[LineRank] = []
@@ -164,21 +169,14 @@ def _is_edge(text: str, place: int) -> bool:
     return not ((left.isalnum() or left == "_") and (right.isalnum() or right == "_"))
 
 
-def rank_file(facts: FileFacts, *, matches_path: bool, matched: str) -> Reasons:
-    """What is said of the file by its path. `matched` is the text of its first match."""
-    reasons = []
-    name = facts.path[facts.path.rfind(b"/") + 1 :].partition(b".")[0]
+def rank_file(path: bytes, kinds: tuple[bool, bool, bool], *, matches_path: bool, matched: str) -> Reasons:
+    """What is said of the file by its path. `kinds` says whether it is a test, generated, vendored; `matched` is the text of its first
+    match."""
+    reasons = _BY_KINDS[kinds]
+    name = path[path.rfind(b"/") + 1 :].partition(b".")[0]
     if len(matched) == len(name) and name.lower() == matched.lower().encode("utf-8", "replace"):
-        reasons.append(("file name", IS_NAME))
-    elif matches_path:
-        reasons.append(("path", IN_NAME))
-    if facts.is_test:
-        reasons.append(("test", TEST))
-    if facts.is_generated:
-        reasons.append(("generated", GENERATED))
-    if facts.is_vendored:
-        reasons.append(("vendored", VENDORED))
-    return tuple(reasons)
+        return (("file name", IS_NAME), *reasons)
+    return (("path", IN_NAME), *reasons) if matches_path else reasons
 
 
 @functools.lru_cache(maxsize=256)
