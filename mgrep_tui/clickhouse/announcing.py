@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from mgrep_tui.clickhouse import schema
-from mgrep_tui.clickhouse.connection import Connection, rows
+from mgrep_tui.clickhouse.connection import WORK, Connection, rows
 from mgrep_tui.clickhouse.errors import EngineError
 from mgrep_tui.clickhouse.keys import model_name, state_of
 from mgrep_tui.clickhouse.tree import Publication
@@ -35,6 +35,7 @@ def introduce(connection: Connection, publication: Publication, *, chooses_branc
         connection.batches(
             f"SELECT branch FROM {connection.database}.repositories FINAL WHERE repository = unhex({{name:String}})",
             {"name": publication.repository.encode("utf-8", "surrogateescape").hex()},
+            limits=WORK,
         )
     )
     if known and not chooses_branch:
@@ -71,6 +72,7 @@ def is_published(connection: Connection, publication: Publication) -> bool:
                 "state": state_of(publication.repository, publication.commit),
                 "branch": publication.branch.encode("utf-8", "surrogateescape").hex(),
             },
+            limits=WORK,
         )
     )
     return bool(found[0][0])
@@ -92,7 +94,9 @@ def vectors_of(connection: Connection, model: str, dimension: int) -> str:
     name = model_name(model)
     known = rows(
         connection.batches(
-            f"SELECT name FROM {connection.database}.models FINAL WHERE model = {{model:String}}", {"model": model}
+            f"SELECT name FROM {connection.database}.models FINAL WHERE model = {{model:String}}",
+            {"model": model},
+            limits=WORK,
         )
     )
     if not known:

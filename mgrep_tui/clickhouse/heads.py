@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mgrep_tui.clickhouse.connection import Connection, rows
+from mgrep_tui.clickhouse.connection import WORK, Connection, rows
 from mgrep_tui.errors import QueryError
 from mgrep_tui.search.filters import Filters, Repository, leaves
 from mgrep_tui.search.query import Query
@@ -36,14 +36,15 @@ def published(connection: Connection) -> list[Published]:
     chosen = {
         _text(repository): (_text(branch), _text(remote))
         for repository, branch, remote in rows(
-            connection.batches(f"SELECT repository, branch, remote FROM {database}.repositories FINAL")
+            connection.batches(f"SELECT repository, branch, remote FROM {database}.repositories FINAL", limits=WORK)
         )
     }
     found = []
     for row in rows(
         connection.batches(
             "SELECT repository, branch, commit, state, committed_s, at, files, chunks, text_bytes, model"
-            f" FROM {database}.commits FINAL ORDER BY repository, branch, at DESC, state"
+            f" FROM {database}.commits FINAL ORDER BY repository, branch, at DESC, state",
+            limits=WORK,
         )
     ):
         repository, branch, commit, state, committed_s, at, files, chunks, text_bytes, model = row

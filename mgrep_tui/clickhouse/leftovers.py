@@ -47,7 +47,7 @@ def remove_documents(connection: Connection, documents: list[int]) -> None:
     """Remove all that belongs to these documents, their text excepted: it goes when no file has it any more."""
     names = [
         bytes(name).decode()
-        for (name,) in rows(connection.batches(f"SELECT name FROM {connection.database}.models FINAL"))
+        for (name,) in rows(connection.batches(f"SELECT name FROM {connection.database}.models FINAL", limits=WORK))
     ]
     for start in range(0, len(documents), PORTION):
         numbers = documents[start : start + PORTION]

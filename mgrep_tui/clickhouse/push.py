@@ -311,6 +311,7 @@ def _known(connection: Connection, publication: Publication, commit: str) -> Pus
         connection.batches(
             f"SELECT files, chunks FROM {connection.database}.commits FINAL WHERE state = {{state:UInt64}} LIMIT 1",
             {"state": state},
+            limits=WORK,
         )
     )
     files, chunks = found[0] if found else (0, 0)

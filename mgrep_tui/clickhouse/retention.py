@@ -81,7 +81,10 @@ def sweep(connection: Connection) -> tuple[int, int]:
     documents = _count(connection, f"SELECT count() FROM {database}.documents FINAL WHERE {lost}")
     if documents:
         connection.run(f"DELETE FROM {delete_target('documents', connection)} WHERE {lost}")
-    names = [bytes(name).decode() for (name,) in rows(connection.batches(f"SELECT name FROM {database}.models FINAL"))]
+    names = [
+        bytes(name).decode()
+        for (name,) in rows(connection.batches(f"SELECT name FROM {database}.models FINAL", limits=WORK))
+    ]
     known = (
         f"SELECT document FROM {database}.documents UNION ALL SELECT arrayJoin(documents) FROM {database}.batches FINAL"
     )

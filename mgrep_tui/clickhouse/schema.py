@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from mgrep_tui.clickhouse.connection import Connection, rows
+from mgrep_tui.clickhouse.connection import WORK, Connection, rows
 from mgrep_tui.clickhouse.errors import EngineError
 
 VERSION = 2
@@ -231,11 +231,14 @@ def version_of(connection: Connection) -> int:
         connection.batches(
             "SELECT count() FROM system.tables WHERE database = {database:String} AND name = 'meta'",
             {"database": connection.database},
+            limits=WORK,
         )
     )
     if not there or not there[0][0]:
         return 0
-    found = rows(connection.batches(f"SELECT value FROM {connection.database}.meta FINAL WHERE key = 'schema'"))
+    found = rows(
+        connection.batches(f"SELECT value FROM {connection.database}.meta FINAL WHERE key = 'schema'", limits=WORK)
+    )
     return int(found[0][0]) if found and found[0][0].isdigit() else 0
 
 
