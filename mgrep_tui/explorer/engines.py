@@ -16,6 +16,7 @@ from mgrep_tui.corpus.gitstate import GitState, work_tree_state
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError, UnreadableError
 from mgrep_tui.explorer.completions import completions_of, nearest_symbol
+from mgrep_tui.explorer.opened import opened_view
 from mgrep_tui.explorer.protocol import SearchOptions
 from mgrep_tui.explorer.quoted import files_with
 from mgrep_tui.explorer.shared import SharedModels
@@ -210,7 +211,7 @@ class Engines:
             sink = Noting(sink, self._filling.look_at)
         if mode is Mode.REGEX and options.like is None:
             return self._find(query, options, sink, cancel, limit, is_exhaustive, checks_disk)
-        view = self._opened.semantic()
+        view = self._opened.semantic() if self._worker is None else opened_view(self._worker, cancel)
         most = limit or self._settings.semantic.top_k
         meaning = self._meaning or self._make_semantic()
         if options.like is not None and options.like.chunk_id is not None:

@@ -42,7 +42,7 @@ def empty_query(
         ]
     if health.state in (IndexState.OPENING, IndexState.INDEXING):
         rows += [text_row(("Being indexed; search works already:", "muted"))]
-        rows += [text_row(*_readiness("regular expressions", health.regex_ready, "by scanning the files"))]
+        rows += [text_row(*_readiness("regular expressions", health.regex_ready, "by scanning"))]
         rows += [text_row(*_readiness("words", health.keywords_ready, "as files come in"))]
         has_vectors = bool(health.chunks) and health.vectors >= health.chunks and not health.files_pending
         share = f"for {100 * health.vectors // health.chunks}% of the code" if health.chunks else "soon"

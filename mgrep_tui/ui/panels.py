@@ -14,6 +14,8 @@ from mgrep_tui.ui.widgets.choice_list import ChoiceRow, RolePart
 from mgrep_tui.ui.widgets.hit_rows import GLYPHS, PLAIN_GLYPH, weighed_reasons
 
 LABEL = 22
+# Of a narrow panel, where numbers need the room.
+SHORT_LABEL, SHORT_FROM = 10, 70
 SMALL_KINDS = frozenset({"constant", "property", "macro"})
 WEIGHT_CELLS = 30
 
@@ -124,18 +126,21 @@ def skip_picks(skips: Sequence[Skip]) -> list[Pick]:
     ]
 
 
-def health_rows(health: Health, rates: Sequence[float], now: float) -> list[ChoiceRow]:
+def health_rows(health: Health, rates: Sequence[float], now: float, width: int = 120) -> list[ChoiceRow]:
     """The whole panel: how it stands, what can be done, what was done lately, the details. Actions have the id of their command, or
     `rebuild:PART`, as value."""
-    rows = [*_state_rows(health, rates, now), ChoiceRow(), *_coverage_rows(health), ChoiceRow()]
+    label = LABEL if width >= SHORT_FROM else SHORT_LABEL
+    rows = [*_state_rows(health, rates, now, label), ChoiceRow(), *_coverage_rows(health, label), ChoiceRow()]
     if health.skipped:
         text = " · ".join(f"{number:,} {reason}" for reason, number in health.skipped)
-        rows.append(_pair("not searched", text, value="skipped"))
-    rows.append(_pair("watcher", health.watcher, "text" if health.is_watching else "warning"))
+        rows.append(_pair("not searched" if label == LABEL else "left out", text, value="skipped", width=label))
+    rows.append(_pair("watcher", health.watcher, "text" if health.is_watching else "warning", width=label))
     if health.branch or health.commit:
-        rows.append(_pair("git", f"{health.branch} {health.commit[:10]} · {count(health.dirty, 'changed file')}"))
+        rows.append(
+            _pair("git", f"{health.branch} {health.commit[:10]} · {count(health.dirty, 'changed file')}", width=label)
+        )
     if health.last_error:
-        rows.append(_pair("last error", health.last_error, "error"))
+        rows.append(_pair("last error" if label == LABEL else "error", health.last_error, "error", width=label))
     is_paused = health.state is IndexState.PAUSED
     rows += [ChoiceRow(), ChoiceRow((("Actions", "heading"),))]
     rows += [
@@ -155,19 +160,21 @@ def health_rows(health: Health, rates: Sequence[float], now: float) -> list[Choi
     return rows
 
 
-def _coverage_rows(health: Health) -> list[ChoiceRow]:
+def _coverage_rows(health: Health, label: int) -> list[ChoiceRow]:
     """What share of the tree each kind of search knows. Files without text have no chunks."""
     rows: list[ChoiceRow] = []
     if health.regex_ready and not health.files_indexed:
-        rows.append(_pair("files", f"{count(health.files_total, 'file')}: few enough to be scanned every time"))
+        rows.append(
+            _pair("files", f"{count(health.files_total, 'file')}: few enough to be scanned every time", width=label)
+        )
     else:
-        rows.append(_coverage("files", health.files_indexed, health.files_total, "in the n-gram index"))
+        rows.append(_coverage("files", health.files_indexed, health.files_total, "in the n-gram index", label))
     binary = sum(number for reason, number in health.skipped if reason == "binary")
     texts = max(health.files_chunked, health.files_total - binary)
-    rows.append(_coverage("chunked", health.files_chunked, texts, f"files · {count(health.chunks, 'chunk')}"))
-    rows.append(_coverage("meaning", health.vectors, health.chunks, "chunks have vectors"))
+    rows.append(_coverage("chunked", health.files_chunked, texts, f"files · {count(health.chunks, 'chunk')}", label))
+    rows.append(_coverage("meaning", health.vectors, health.chunks, "chunks have vectors", label))
     if health.deep_vectors:
-        rows.append(_coverage("deep", health.deep_vectors, health.chunks, "chunks also by the transformer"))
+        rows.append(_coverage("deep", health.deep_vectors, health.chunks, "chunks also by the transformer", label))
     return rows
 
 
@@ -186,11 +193,11 @@ def _detail_rows(health: Health) -> list[ChoiceRow]:
     return rows
 
 
-def _state_rows(health: Health, rates: Sequence[float], now: float) -> list[ChoiceRow]:
+def _state_rows(health: Health, rates: Sequence[float], now: float, label: int) -> list[ChoiceRow]:
     role = {IndexState.READY: "good", IndexState.BROKEN: "error", IndexState.INDEXING: "accent"}.get(
         health.state, "warning"
     )
-    state: list[RolePart] = [(f"{'index':<{LABEL}}", "muted"), (health.state.value, role)]
+    state: list[RolePart] = [(f"{'index':<{label}}", "muted"), (health.state.value, role)]
     if health.phase:
         state.append((f" · {health.phase}", "text"))
     rows = [ChoiceRow(tuple(state), ((f"generation {health.generation}", "muted"),))]
@@ -198,35 +205,36 @@ def _state_rows(health: Health, rates: Sequence[float], now: float) -> list[Choi
     if share is not None:
         done = health.files_total - health.files_pending
         text = f" {done:,} of {count(health.files_total, 'file')}" if health.files_pending else f" {share:.0%}"
-        ahead, rest = words.bar(share, 24)
-        rows.append(ChoiceRow(((" " * LABEL, "muted"), (ahead, "accent"), (rest, "faint"), (text, "text"))))
+        cells = 24 if label == LABEL else 12
+        ahead, rest = words.bar(share, cells)
+        rows.append(ChoiceRow(((" " * label, "muted"), (ahead, "accent"), (rest, "faint"), (text, "text"))))
         left = f" · {span_text(health.eta_s)} left" if health.eta_s is not None else ""
-        spark = words.sparkline(rates, 24)
+        spark = words.sparkline(rates, cells)
         rows.append(
             ChoiceRow(
                 (
-                    (" " * LABEL, "muted"),
-                    (f"{spark:<24}", "accent"),
+                    (" " * label, "muted"),
+                    (f"{spark:<{cells}}", "accent"),
                     (f" {health.rate_per_s:,.0f} files a second{left}", "muted"),
                 )
             )
         )
     if health.checked_at is not None:
-        rows.append(_pair("disk", f"checked {span_text(max(0.0, now - health.checked_at))} ago"))
+        rows.append(_pair("disk", f"checked {span_text(max(0.0, now - health.checked_at))} ago", width=label))
     return rows
 
 
-def _pair(label: str, text: str, role: str = "text", value: object = None) -> ChoiceRow:
-    return ChoiceRow(((f"{label:<{LABEL}}"[: LABEL - 1] + " ", "muted"), (text, role)), (), value)
+def _pair(label: str, text: str, role: str = "text", value: object = None, width: int = LABEL) -> ChoiceRow:
+    return ChoiceRow(((f"{label:<{width}}"[: width - 1] + " ", "muted"), (text, role)), (), value)
 
 
-def _coverage(label: str, done: int, total: int, what: str) -> ChoiceRow:
+def _coverage(name: str, done: int, total: int, what: str, label: int) -> ChoiceRow:
     share = done / total if total else 0.0
     role = "good" if total and done >= total else "accent"
     return ChoiceRow(
         (
-            (f"{label:<{LABEL}}", "muted"),
-            *zip(words.bar(share, 12), (role, "faint"), strict=True),
+            (f"{name:<{label}}", "muted"),
+            *zip(words.bar(share, 12 if label == LABEL else 6), (role, "faint"), strict=True),
             (f" {share:>4.0%} ", "text"),
             (f"{done:,} of {total:,} {what}", "muted"),
         )

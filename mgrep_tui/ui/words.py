@@ -198,7 +198,7 @@ def no_hits(outcome: Outcome, health: Health, mode: Mode) -> list[Line]:
     """That nothing was found, and in what."""
     files = outcome.searched_files or health.files_total
     checked = " (checked just now)" if outcome.is_verified else ""
-    if outcome.is_partial and health.state in (IndexState.OPENING, IndexState.INDEXING):
+    if outcome.is_partial and (mode is Mode.SEMANTIC or health.state in (IndexState.OPENING, IndexState.INDEXING)):
         return [
             [("Nothing yet", "strong"), (_so_far(health), "text")],
             [("The answer grows by itself.", "muted")],
@@ -237,8 +237,10 @@ def _nothing_to_search(health: Health) -> list[Line]:
 
 
 def _so_far(health: Health) -> str:
-    if not health.files_total:
+    if health.state is IndexState.OPENING or not health.files_total:
         return ": the index is being opened."
+    if health.files_chunked >= health.files_total or health.state is not IndexState.INDEXING:
+        return "."
     return f": {health.files_chunked:,} of {count(health.files_total, 'file')} are in."
 
 

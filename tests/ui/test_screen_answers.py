@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mgrep_tui.model import Health, IndexState, Mode, Outcome
+from mgrep_tui.settings.state import PastQuery
 from mgrep_tui.ui import growth
 from mgrep_tui.ui.results import key_of
 from tests.support.fake_explorer import READY, FakeExplorer
@@ -136,6 +137,7 @@ async def test_an_untouched_cursor_stays_at_the_top_when_the_order_gets_better()
 
 async def test_files_changed_lately_come_when_the_index_is_open() -> None:
     explorer = FakeExplorer(state=replace(READY, state=IndexState.OPENING, dirty=0))
+    explorer.remember(PastQuery("retry", Mode.SEMANTIC))  # at the very first start nothing is listed
     async with running(explorer) as screen:
         assert "Changed lately" not in screen.text()
         explorer.changed = (b"docs/retrying.md",)

@@ -36,7 +36,9 @@ class Indexing:
         panel = HealthPanel(
             screen.palette,
             "Index",
-            lambda _typed: panels.health_rows(screen.explorer.health(), tuple(screen.presenter.rates), screen.now()),
+            lambda _typed: panels.health_rows(
+                screen.explorer.health(), tuple(screen.presenter.rates), screen.now(), screen.size.width
+            ),
             is_tall=True,
             has_cursor=False,
             leave_keys=("f8",),
