@@ -16,7 +16,7 @@ from mgrep_tui.commands.waiting import wait_for_index
 from mgrep_tui.corpus.gitstate import work_tree_state
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.model import Health
+from mgrep_tui.model import Health, IndexState
 from mgrep_tui.text.sanitize import sanitize
 
 DONE, NOT_DONE, ERROR = 0, 1, 2
@@ -29,6 +29,7 @@ def index(arguments: argparse.Namespace) -> int:
     warn(context)
     context = bring_all(context, cancel)
     explorers = Explorers(context, watch=False)
+    is_whole = not context.targets.troubles
     for number, place in enumerate(context.targets.places):
         explorer = explorers.local(place)
         began = time.monotonic()
@@ -39,12 +40,15 @@ def index(arguments: argparse.Namespace) -> int:
         finally:
             explorer.close()
         elapsed_s = time.monotonic() - began
+        is_made = health.state is not IndexState.BROKEN
+        is_whole = is_whole and is_made
         if arguments.json:
             print(json.dumps({**fields_of(health), "elapsed_s": round(elapsed_s, 3)}), flush=True)
         else:
-            print(f"{'' if not number else chr(10)}Indexed in {elapsed_s:.1f} s.")
+            done = "Indexed in" if is_made else "The index could not be made whole, given up after"
+            print(f"{'' if not number else chr(10)}{done} {elapsed_s:.1f} s.")
             print_health(health)
-    return ERROR if context.targets.troubles else DONE
+    return DONE if is_whole else ERROR
 
 
 def status(arguments: argparse.Namespace) -> int:

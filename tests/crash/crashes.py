@@ -26,6 +26,8 @@ from tests.crash.index_child import shrink
 from tests.support.index_world import STOP_S, World, assert_stores_agree, wait_until
 
 FILES = 60
+# Mean lives of a child once it answers, one drawn for each round: opening, building and merging, and a rest after all was published.
+LIVES_S = (0.2, 1.0, 4.0)
 CHILD = Path(__file__).with_name("index_child.py")
 
 
@@ -62,8 +64,8 @@ def thin_out(world: World, random_: random.Random, most: int = FILES) -> None:
 
 
 class Rounds:
-    def __init__(self, folder: Path, seed: int, mean_s: float = 1.5, files: int = FILES) -> None:
-        """`mean_s` is how long a child lives on average once it answers."""
+    def __init__(self, folder: Path, seed: int, mean_s: float | None = None, files: int = FILES) -> None:
+        """`mean_s` is how long a child lives on average once it answers, in place of `LIVES_S`."""
         shrink()
         self.world = World(folder)
         self.random = random.Random(seed)
@@ -87,7 +89,8 @@ class Rounds:
         )
         assert child.stdout is not None
         first = child.stdout.readline()
-        until = time.monotonic() + self.random.expovariate(1 / self.mean_s)
+        mean_s = self.random.choice(LIVES_S) if self.mean_s is None else self.mean_s
+        until = time.monotonic() + self.random.expovariate(1 / mean_s)
         while time.monotonic() < until:
             self.edits += 1
             edit(self.world, self.random, self.edits, self.files)
@@ -153,7 +156,7 @@ def main() -> None:
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     shutil.rmtree(folder, ignore_errors=True)
     prepare()
-    mean_s = float(sys.argv[4]) if len(sys.argv) > 4 else 1.5
+    mean_s = float(sys.argv[4]) if len(sys.argv) > 4 else None
     rounds = Rounds(folder, seed, mean_s, int(sys.argv[5]) if len(sys.argv) > 5 else FILES)
     came = {"open": 0, "complete": 0}
     for number in range(1, count + 1):

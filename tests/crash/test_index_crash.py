@@ -13,6 +13,6 @@ ROUNDS = 4
 
 @pytest.mark.timeout(300)
 def test_killed_at_any_moment_it_opens_and_answers(tmp_path: Path) -> None:
-    rounds = Rounds(tmp_path, seed=7)
+    rounds = Rounds(tmp_path, seed=7, mean_s=1.5)
     for number in range(ROUNDS):
         rounds.round(number)

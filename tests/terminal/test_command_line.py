@@ -129,6 +129,19 @@ def test_status_index_why_and_clean_say_what_is(home: Path, tree: Path) -> None:
     assert b"no index" in run(home, ["clean"], tree).stdout
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of file sizes")
+def test_an_index_that_cannot_be_written_is_not_called_made(tmp_path: Path, tree: Path) -> None:
+    """M3: on a full disk `index` said that it was done, and a script believed it."""
+    import resource
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+    found = run(tmp_path, ["index"], tree, preexec_fn=limit)
+    assert found.returncode == 2 and found.stdout.startswith(b"The index could not be made whole")
+    assert b"cannot be written" in found.stdout
+
+
 def test_a_reader_that_goes_away_is_no_error(home: Path, tree: Path) -> None:
     for number in range(300):
         (tree / "src" / f"many{number}.txt").write_text("needle\n" * 300)
