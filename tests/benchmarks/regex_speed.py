@@ -16,6 +16,7 @@ Lines are compared with those of `rg`; `csearch` leaves out files that it takes 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import math
 import os
@@ -31,6 +32,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from mgrep_tui.commands.screen import GARBAGE_THRESHOLD
 from mgrep_tui.corpus.root import Root, open_root
 from mgrep_tui.corpus.walk import list_files
 from mgrep_tui.jobs.cancel import CancelToken
@@ -277,7 +279,8 @@ def measure(tree: Path, index: Path, rounds: int, *, with_rgx: bool) -> list[Row
     snapshot = make_snapshot([open_index(root, index)], covers=True)
     settings = Settings()
     engine = RegexEngine(root, replace(settings, regex=replace(settings.regex, time_limit_s=600.0)))
-    engine.warm()  # as the screen does
+    engine.warm()  # as the screen does, and
+    gc.set_threshold(GARBAGE_THRESHOLD)
     others = rivals(tree, index)
     rows = []
     for pattern in PATTERNS:
