@@ -11,9 +11,11 @@ import pytest
 from mgrep_tui.embedding import training
 from mgrep_tui.embedding.pieces import Pieces
 from mgrep_tui.embedding.training.bags import append, drop, make_bags
+from mgrep_tui.embedding.training.blocks import BLOCK, near_blocks
 from mgrep_tui.embedding.training.licences import is_permissive, licence_of_all, licence_of_file, stanzas
 from mgrep_tui.embedding.training.pairs import pairs_of_file
 from mgrep_tui.embedding.training.prose import clean_comment, first_words
+from mgrep_tui.embedding.training.weights import mean_of
 
 PERMISSIVE = [
     "MIT",
@@ -159,3 +161,22 @@ def test_openings_stand_before_their_question() -> None:
     bag = (np.array([1, 2, 3]), np.ones(3, dtype=np.float32), np.array([0, 2]))
     numbers, weights, offsets = append(bag, [np.array([7, 8]), np.array([9])])
     assert numbers.tolist() == [7, 8, 1, 2, 9, 3] and offsets.tolist() == [0, 4] and len(weights) == 6
+
+
+def test_blocks_hold_every_link_once_and_near_codes_together() -> None:
+    chance = np.random.default_rng(1)
+    place = np.linspace(-1.0, 1.0, 4 * BLOCK)  # codes along a line
+    vectors = place[:, np.newaxis].astype(np.float16)
+    blocks = near_blocks(chance.permutation(len(place)), np.arange(len(place)), vectors, chance)
+    assert sorted(np.concatenate(blocks).tolist()) == list(range(len(place)))
+    assert [len(block) for block in blocks] == [BLOCK] * 4
+    assert max(place[block].max() - place[block].min() for block in blocks) < 0.51
+
+
+def test_the_mean_of_equal_models_is_the_model() -> None:
+    vectors = np.array([[3.0, 4.0], [1.0, 0.0]], np.float32)
+    scales = np.array([[2.0, 1.0], [1.0, 1.0]], np.float32)
+    rows, weights = mean_of([(vectors, scales), (10 * vectors, scales)])
+    assert rows == pytest.approx(np.array([[0.6, 0.8], [1.0, 0.0]]))
+    assert weights[0] / weights[1] == pytest.approx(np.array([2.0, 1.0]))
+    assert weights[1][0] / weights[1][1] == pytest.approx(5.0)

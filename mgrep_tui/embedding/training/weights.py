@@ -1,4 +1,4 @@
-"""Writes the static model's weights in the form that `embedding.static` reads."""
+"""Makes one model of several runs, and writes the static model's weights in the form that `embedding.static` reads."""
 
 from __future__ import annotations
 
@@ -47,3 +47,19 @@ def write_weights(
     (folder / "static.npz").write_bytes(content)
     (folder / "static.sha256").write_text(f"{checksum}  static.npz\n", encoding="ascii")
     return checksum
+
+
+def mean_of(
+    learnt: Sequence[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]],
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """One model of several with the same vocabulary and the same first vectors: (vectors, scales) each, as `write_weights` takes them.
+
+    What is averaged is a piece's part in a document's vector, each model's brought to the same mean length, and by how much more a piece
+    weighs in a question (the geometric mean).
+    """
+    parts = [vectors * scales[1][:, None] for vectors, scales in learnt]
+    together = np.mean([part / np.linalg.norm(part, axis=1).mean() for part in parts], axis=0)
+    lengths = np.linalg.norm(together, axis=1)
+    ratio = np.exp(np.mean([np.log(scales[0] / scales[1]) for _, scales in learnt], axis=0))
+    unit: npt.NDArray[np.float32] = (together / np.maximum(lengths, 1e-12)[:, None]).astype(np.float32)
+    return unit, np.stack([lengths * ratio, lengths]).astype(np.float32)
