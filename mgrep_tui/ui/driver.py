@@ -1,4 +1,4 @@
-"""Textual's driver of the terminal, put right in three points. Not for Windows, which has another."""
+"""Textual's driver of the terminal, put right in four points. Not for Windows, which has another."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ import threading
 
 from textual import events
 from textual.app import App
-from textual.drivers import linux_driver
+from textual.drivers import _writer_thread, linux_driver
 from textual.message import Message
 
 from mgrep_tui.ui.alt_keys import AltParser
 
 _PAINTED_ON = 2  # standard error, as Textual has it
+# Writes that wait for a slow terminal: a frame. With Textual's 30 a held cursor is 13 s behind on a link of 30 kB a second.
+_WAITING_WRITES = 3
 
 
 class TerminalDriver(linux_driver.LinuxDriver):
     """It asks the terminal that it paints on for its size: Textual asks standard output, which may be a file or a pipe
-    (`vim $(mgrep-tui --print)`), and then takes 80 × 24. It reads Alt keys as plain terminals send them. And what is typed before the
-    screen stands is kept for it, where Textual lets it fall."""
+    (`vim $(mgrep-tui --print)`), and then takes 80 × 24. It reads Alt keys as plain terminals send them. What is typed before the screen
+    stands is kept for it, where Textual lets it fall. And on a slow link frames are left out, where Textual sends all of them."""
 
     def __init__(
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
@@ -27,6 +29,11 @@ class TerminalDriver(linux_driver.LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._early: list[Message] | None = []  # None once the screen takes keys
         self._early_lock = threading.Lock()
+
+    def start_application_mode(self) -> None:
+        # Textual has no place to say this either, hence its release is pinned.
+        _writer_thread.MAX_QUEUED_WRITES = _WAITING_WRITES  # type: ignore[misc]
+        super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def process_message(self, message: Message) -> None:
         """In the input's thread."""
