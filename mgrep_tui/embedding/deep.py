@@ -123,7 +123,7 @@ class DeepTier:
             return ""
         if self._is_agreed(backend.model_id):
             return ""
-        return f"Nothing is sent to {backend.host} before you agree: mgrep-tui agree says what and at which price."
+        return f"Nothing is sent to {backend.host} before you agree: mgrep-tui agree"
 
     @property
     def notice(self) -> str:
