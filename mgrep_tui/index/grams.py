@@ -96,6 +96,7 @@ class Grams:
         self.parts: list[SegmentPart] = []
         self.job: SegmentJob | None = None
         self._child: SegmentChild | None = None  # for a build that is likely
+        self._judged = 0  # how many files were due when it was last looked at whether one is
         self.is_base_job = False
         self._stale: dict[bytes, int] = {}
         self._heap: list[tuple[int, bytes]] = []
@@ -139,10 +140,13 @@ class Grams:
     def _warm_if_likely(self) -> None:
         """Have a child ready when so many files that no segment can hold wait for their stat to settle that they will become an overlay."""
         context = self._context
-        if self._child is not None or self.job is not None or len(self._due) < STALE_FILES:
+        if len(self._due) < STALE_FILES:
+            self._judged = 0
+        if self._child is not None or self.job is not None or len(self._due) < self._judged + STALE_FILES:
             return
         if not context.coverage.covers or context.cancel.is_cancelled:
             return
+        self._judged = len(self._due)
         if context.coverage.new_among(self._soon()) < STALE_FILES:
             return
         if not BUILDING.is_wanted() and BUILDING.take(self, lambda: context.loop.post(self.build_if_due)):
@@ -217,7 +221,10 @@ class Grams:
             return
         is_amid = len(self._soon()) >= STALE_FILES and len(self._stale) < MANY_STALE_FILES
         if context.coverage.covers and is_amid and not self.rebuild_wanted:
-            return  # the rest of a checkout is still to be read: one segment for all of it
+            # The rest of a checkout is still to be read: one segment for all of it.
+            if BUILDING.is_wanted():
+                self._build_nothing()
+            return
         segments = context.coverage.segments
         known = context.coverage.known()
         shape = Shape(
