@@ -12,6 +12,7 @@ import itertools
 import marshal
 import os
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -32,6 +33,8 @@ from mgrep_tui.jobs.cancel import CancelToken
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 2.0
 """A statement that does not end so long after it was told to is ended with its process."""
+LEAST_FREE_BYTES = 20_000_000
+WRITTEN = 3  # bytes of disk that one byte of an insertion may take meanwhile
 TABLES = "tables"  # below the folder, beside the lock
 
 
@@ -256,7 +259,17 @@ class EmbeddedConnection:
 
         threading.Thread(target=wait, name="engine-stop", daemon=True).start()
 
+    def _check_room(self, size_bytes: int = 0) -> None:
+        """On a full disk the engine waits without an end for room to delete in."""
+        free = shutil.disk_usage(self._folder).free
+        if free < LEAST_FREE_BYTES + WRITTEN * size_bytes:
+            raise EngineError(
+                f"The engine's disk is full: {free / 1e6:,.0f} MB are left.", "Make room, and push again."
+            )
+
     def run(self, sql: str, parameters: Parameters | None = None, *, limits: Limits = WORK) -> None:
+        if sql.startswith("DELETE"):
+            self._check_room()
         for _ in self.pieces(sql, texts(parameters or {}), "", {}):
             pass
 
@@ -268,6 +281,7 @@ class EmbeddedConnection:
 
     def insert_raw(self, sql: str, shape: str, body: bytes | pa.Buffer) -> None:
         """Insert what is already in the format `shape`; `sql` ends before `FORMAT`."""
+        self._check_room(len(body))
         process = self._alive()
         number = next(self._numbers)
         answers = process.listen(number)

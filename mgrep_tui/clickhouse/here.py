@@ -101,7 +101,13 @@ class HereChunks:
         self._settings = settings
         self._queries = queries
         self._lock = threading.Lock()
-        self._files: dict[bytes, tuple[bytes, tuple[_Cut, ...]]] = {}
+        self._files: dict[bytes, _Kept] = {}
+
+    def symbols(self, overlay: Overlay, cancel: CancelToken) -> dict[bytes, tuple[NewSymbol, ...]]:
+        """What is defined in the changed files; those beyond `MOST_FILES` are missing. Raises `Cancelled`."""
+        with self._lock:
+            self._make(overlay, overlay.changed[:MOST_FILES], cancel)
+            return {path: kept.symbols for path, kept in self._files.items()}
 
     def of(self, overlay: Overlay, cancel: CancelToken) -> list[HereChunk]:
         """The chunks of all changed files. Raises `Cancelled`."""
@@ -110,7 +116,7 @@ class HereChunks:
             self._make(overlay, wanted, cancel)
             found: list[HereChunk] = []
             for number, path in enumerate(wanted):
-                for cut in self._files.get(path, (b"", ()))[1]:
+                for cut in self._files.get(path, NOTHING).cuts:
                     found.append(cut(-len(found) - 1, -number - 1))
             return found
 
@@ -125,22 +131,35 @@ class HereChunks:
                     self._files.pop(path, None)
                     continue
                 digest = content_hash(raw.data)
-                if self._files.get(path, (b"", ()))[0] == digest:
+                if self._files.get(path, NOTHING).content == digest:
                     continue
                 seen = searchable(raw.data)
                 if seen is None:
-                    self._files[path] = digest, ()
+                    self._files[path] = _Kept(digest)
                 else:
                     new.append((TreeFile(path, digest, len(raw.data), seen), 0, True))
         if not new:
             return
         with Making(overlay.root, self._settings, self._queries) as making:
             for made in making.made(new, cancel):
-                self._files[made.file.path] = made.file.content_hash, _cuts_of(made.file, made.text)
+                cuts = _cuts_of(made.file, made.text)
+                self._files[made.file.path] = _Kept(made.file.content_hash, cuts, made.file.symbols)
 
 
 _Cut = Callable[[int, int], HereChunk]
 """A chunk that lacks only its ids: of the chunk, and of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was made of a file with this content."""
+
+    content: bytes
+    cuts: tuple[_Cut, ...] = ()
+    symbols: tuple[NewSymbol, ...] = ()
+
+
+NOTHING = _Kept(b"")
 
 
 def _cuts_of(file: NewFile, text: bytes) -> tuple[_Cut, ...]:

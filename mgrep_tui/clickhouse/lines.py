@@ -20,6 +20,7 @@ from mgrep_tui.clickhouse.connection import Connection, Limits, rows
 from mgrep_tui.clickhouse.errors import EngineLimitError
 from mgrep_tui.clickhouse.grams import block_condition, content_condition
 from mgrep_tui.clickhouse.heads import Heads, Narrowed
+from mgrep_tui.clickhouse.here import HereChunks
 from mgrep_tui.clickhouse.overlay import Overlay
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.jobs.cancel import CancelToken
@@ -35,7 +36,7 @@ from mgrep_tui.search.query import Query
 from mgrep_tui.search.reading import Part
 from mgrep_tui.search.regex import NO_LIMIT, matcher_of
 from mgrep_tui.search.running import Run
-from mgrep_tui.search.work import Lines, Looked, Task, group_of, look_into
+from mgrep_tui.search.work import Lines, LinesOf, Looked, Task, group_of, look_into
 from mgrep_tui.settings.config import Settings
 
 CONTENTS_AT_ONCE = 32
@@ -64,9 +65,11 @@ class _File:
 class LineSearch:
     """Regex searches on an engine; any number of threads."""
 
-    def __init__(self, connection: Connection, settings: Settings) -> None:
+    def __init__(self, connection: Connection, settings: Settings, makes: HereChunks | None = None) -> None:
+        """`makes` tells what is defined in files that differ on this disk."""
         self._connection = connection
         self._settings = settings
+        self._makes = makes
 
     def search(
         self,
@@ -109,7 +112,7 @@ class LineSearch:
         most = limit if limit is not None else None if is_exhaustive else settings.regex.max_hits
         limit_s = settings.regex.time_limit_s
         narrowed = heads.narrowed(query)
-        looking = _Looking(self._connection, matcher, narrowed, overlay, settings, is_ranked, most, cancel)
+        looking = _Looking(self._connection, matcher, narrowed, overlay, settings, is_ranked, most, cancel, self._makes)
         run = Run(query, looking.task, sink, cancel, most, None if is_exhaustive else limit_s, is_ranked, is_exhaustive)
         count = sum(one.files for one in heads.by_state.values())
         extent = _Extent(count, looking.is_planned, not looking.is_planned or overlay is not None)
@@ -138,7 +141,9 @@ class _Looking:
         is_ranked: bool,
         most: int | None,
         cancel: CancelToken,
+        makes: HereChunks | None,
     ) -> None:
+        self._makes = makes
         self._connection = connection
         self._matcher = matcher
         self._narrowed = narrowed
@@ -306,7 +311,28 @@ class _Looking:
         """For the files of the overlay, which the engine knows nothing of."""
         only = next(iter(self._narrowed.states), None)
         task = self.task if only is None else self._task_of(only)
-        return replace(task, facts_of=lambda path: replace(facts_of_path(path), is_dirty=True), lines_of=None)
+        return replace(
+            task,
+            facts_of=lambda path: replace(facts_of_path(path), is_dirty=True),
+            lines_of=self._lines_here() if task.filters.needs_chunk else None,
+        )
+
+    def _lines_here(self) -> LinesOf | None:
+        """The definitions of the files that differ on the disk; those of too many are not known, and nothing of them is left out."""
+        if self._makes is None or self._overlay is None:
+            return None
+        symbols = self._makes.symbols(self._overlay, self._cancel)
+
+        def lines_of(path: bytes, facts: FileFacts) -> list[Lines] | None:
+            found = symbols.get(path)
+            if found is None:
+                return None
+            return [
+                Lines(one.first_line, one.last_line, ChunkFacts(facts, one.kind, one.name, one.container))
+                for one in found
+            ]
+
+        return lines_of
 
     def _facts_of(self, path: bytes) -> FileFacts:
         """What is known of a file: as of a path in its repository, under the path that is shown."""

@@ -61,10 +61,9 @@ class Opened:
                 model = load_static()
             except ModelError:
                 model = None
-            self.lines = LineSearch(self.connection, settings)
-            self.meaning = MeaningSearch(
-                self.connection, model, deep, makes=None if root is None else HereChunks(settings, queries)
-            )
+            makes = None if root is None else HereChunks(settings, queries)
+            self.lines = LineSearch(self.connection, settings, makes)
+            self.meaning = MeaningSearch(self.connection, model, deep, makes)
             self.files = Files(self.connection)
             self._refresh()
         except BaseException:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from mgrep_tui.clickhouse import schema
+from mgrep_tui.clickhouse import embedded, schema
 from mgrep_tui.clickhouse.connection import Connection, rows
 from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 from mgrep_tui.clickhouse.errors import EngineError
 from mgrep_tui.clickhouse.heads import heads_of, published
 from mgrep_tui.clickhouse.lines import LineSearch
-from mgrep_tui.clickhouse.push import Pushed
 from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Mode
@@ -101,31 +102,35 @@ def test_two_pushes_at_once_publish_one_thing(server: TestServer, tmp_path: Path
     assert names(server.engine) == sorted(name.encode() for name in FILES)
 
 
-def test_an_engine_whose_disk_is_full_keeps_what_it_had(
+def test_an_engine_whose_disk_is_full_says_so_and_keeps_what_it_had(
     engine: EmbeddedConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the engine answers then, in the middle of a push; a disk cannot be filled here."""
     folder = tree(tmp_path / "project", FILES)
     commit(folder)
     pushed(engine, folder)
     tree(folder, {"part9.py": "def shared_name_9():\n    return 9\n"})
     commit(folder)
-    insert = EmbeddedConnection.insert
-
-    def full(self: EmbeddedConnection, table: str, content: object) -> None:
-        if table.endswith(".postings"):
-            raise EngineError(
-                "The engine refused: Code: 243. DB::Exception: Cannot reserve 1.00 MiB, not enough space."
-            )
-        insert(self, table, content)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(EmbeddedConnection, "insert", full)
-    with pytest.raises(EngineError, match="not enough space"):
+    free = iter([10**9] * 3)
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(embedded.shutil, "disk_usage", lambda place: usage._replace(free=next(free, 10**7)))
+    with pytest.raises(EngineError, match="disk is full: 10 MB are left"):
         pushed(engine, folder)
     assert len(names(engine)) == 5
-    monkeypatch.setattr(EmbeddedConnection, "insert", insert)
-    done: Pushed = pushed(engine, folder)
+    monkeypatch.undo()
+    done = pushed(engine, folder)
     assert (done.files, done.new_documents) == (6, 1) and len(names(engine)) == 6
+
+
+def test_an_insertion_that_fails_is_not_said_to_be_done(engine: EmbeddedConnection) -> None:
+    """The library's own way of inserting reported as written what a full disk had refused."""
+    engine.run(
+        "CREATE TABLE mgrep.refused (number UInt8, CONSTRAINT small CHECK number < 10) ENGINE = MergeTree ORDER BY number"
+    )
+    with pytest.raises(EngineError, match="refused"):
+        engine.insert("mgrep.refused", pa.table({"number": pa.array([3, 30], pa.uint8())}))
+    assert rows(engine.batches("SELECT count() FROM mgrep.refused")) == [(0,)]
+    engine.insert("mgrep.refused", pa.table({"number": pa.array([3, 4], pa.uint8())}))
+    assert rows(engine.batches("SELECT count() FROM mgrep.refused")) == [(2,)]
 
 
 def test_the_version_before_is_brought_up_to_date(engine: EmbeddedConnection, tmp_path: Path) -> None:

@@ -105,6 +105,10 @@ def test_questions_see_the_disk(
     assert loaded and "unpickle" in explorer.snippet(loaded[0])
     assert {hit.path for hit in ask(explorer, "path:src/new.py", Mode.SEMANTIC).hits} == {b"src/new.py"}
     assert not ask(explorer, "sym:forget_settings x", Mode.SEMANTIC).hits
+    # A pattern is looked for in the named definitions of changed files too.
+    assert {hit.path for hit in ask(explorer, "sym:migrate_settings return").hits} == {b"src/new.py"}
+    assert {hit.path for hit in ask(explorer, "sym:save_settings write").hits} == {b"src/save.py"}
+    assert not ask(explorer, "kind:class return").hits
     explorer.close()
 
 
