@@ -22,11 +22,11 @@ from mgrep_tui.clickhouse.opened import Opened
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.editor.presets import Place as EditorPlace
 from mgrep_tui.errors import Cancelled, MgrepError
-from mgrep_tui.explorer.memory import Memory
+from mgrep_tui.explorer.memory import Memory, Remembering
 from mgrep_tui.explorer.opening import editor_command
 from mgrep_tui.explorer.permalink import address as forge_address
 from mgrep_tui.explorer.preview import lines_of, plain_preview, rich_preview
-from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Variant
 from mgrep_tui.explorer.queries import chips_of, words_of
 from mgrep_tui.explorer.searches import Running, Searches
 from mgrep_tui.explorer.shared import SharedModels
@@ -38,7 +38,6 @@ from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.search.query import parse
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.settings.paths import Folders
-from mgrep_tui.settings.state import PastQuery
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +46,7 @@ COUNT_LIMIT = 999
 COUNT_S = 0.6
 
 
-class EngineExplorer:
+class EngineExplorer(Remembering):
     """See `explorer.protocol.Explorer` for what the methods promise."""
 
     def __init__(
@@ -329,20 +328,3 @@ class EngineExplorer:
         if self._root is not None:
             return os.fsdecode(self._root.absolute(path))
         return os.fsdecode(path)
-
-    # --- kept between runs
-
-    def history(self) -> Sequence[PastQuery]:
-        return self._memory.history()
-
-    def remember(self, query: PastQuery) -> None:
-        self._memory.remember(query)
-
-    def is_first_start(self) -> bool:
-        return self._memory.is_first_start()
-
-    def load_session(self) -> Session | None:
-        return self._memory.load_session()
-
-    def save_session(self, session: Session) -> None:
-        self._memory.save_session(session)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from mgrep_tui.errors import Cancelled, MgrepError
 from mgrep_tui.explorer.local import LocalExplorer, Place
-from mgrep_tui.explorer.memory import Memory
-from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.memory import Memory, Remembering
+from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Variant
 from mgrep_tui.explorer.searches import Running
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health, Hit, IndexState, Mode, Outcome, Sink, Skip
@@ -25,7 +25,6 @@ from mgrep_tui.repositories.addresses import Address
 from mgrep_tui.repositories.arrival import Arrivals
 from mgrep_tui.repositories.store import ARCHIVE, Kept
 from mgrep_tui.settings.paths import Folders
-from mgrep_tui.settings.state import PastQuery
 
 if TYPE_CHECKING:
     from mgrep_tui.explorer.engines import Engines
@@ -36,7 +35,7 @@ TELL_S = 0.2
 CLOSE_S = 0.2
 
 
-class ArrivingExplorer:
+class ArrivingExplorer(Remembering):
     """See `protocol.Explorer`; `make` opens the tree once it is there."""
 
     def __init__(
@@ -231,20 +230,3 @@ class ArrivingExplorer:
 
     def absolute(self, path: bytes) -> str:
         return self._here().absolute(path)
-
-    # --- kept between runs
-
-    def is_first_start(self) -> bool:
-        return self._memory.is_first_start()
-
-    def history(self) -> Sequence[PastQuery]:
-        return self._memory.history()
-
-    def remember(self, query: PastQuery) -> None:
-        self._memory.remember(query)
-
-    def load_session(self) -> Session | None:
-        return self._memory.load_session()
-
-    def save_session(self, session: Session) -> None:
-        self._memory.save_session(session)

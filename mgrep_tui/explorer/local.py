@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.editor import presets
 from mgrep_tui.errors import IndexDamagedError, MgrepError
-from mgrep_tui.explorer.memory import Memory
+from mgrep_tui.explorer.memory import Memory, Remembering
 from mgrep_tui.explorer.opening import editor_command
-from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.protocol import Chip, EditorCommand, OnDone, Preview, SearchOptions, Variant
 from mgrep_tui.explorer.searches import Running, Searches
 from mgrep_tui.explorer.shared import SharedModels
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health, Hit, IndexState, Mode, Outcome, Sink, Skip
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.settings.paths import Folders
-from mgrep_tui.settings.state import PastQuery
 
 if TYPE_CHECKING:
     from mgrep_tui.explorer.engines import Engines
@@ -47,7 +46,7 @@ class Place:
     nested: tuple[bytes, ...] = ()
 
 
-class LocalExplorer:
+class LocalExplorer(Remembering):
     """One root on this machine. `semantic=False` leaves chunks, keywords and vectors alone."""
 
     def __init__(
@@ -291,20 +290,3 @@ class LocalExplorer:
 
     def absolute(self, path: bytes) -> str:
         return self._root.absolute(path).decode("utf-8", "surrogateescape")
-
-    # --- kept between runs
-
-    def history(self) -> Sequence[PastQuery]:
-        return self._memory.history()
-
-    def remember(self, query: PastQuery) -> None:
-        self._memory.remember(query)
-
-    def is_first_start(self) -> bool:
-        return self._memory.is_first_start()
-
-    def load_session(self) -> Session | None:
-        return self._memory.load_session()
-
-    def save_session(self, session: Session) -> None:
-        self._memory.save_session(session)

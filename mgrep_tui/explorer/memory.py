@@ -112,3 +112,24 @@ def _configured_of(found: object) -> Configured | None:
         case {"ratio": int() | float() as ratio, "case": str() as case, "theme": str() as theme}:
             return Configured(ratio, case, theme)
     return None
+
+
+class Remembering:
+    """The part of every explorer that keeps something between runs."""
+
+    _memory: Memory
+
+    def history(self) -> Sequence[PastQuery]:
+        return self._memory.history()
+
+    def remember(self, query: PastQuery) -> None:
+        self._memory.remember(query)
+
+    def is_first_start(self) -> bool:
+        return self._memory.is_first_start()
+
+    def load_session(self) -> Session | None:
+        return self._memory.load_session()
+
+    def save_session(self, session: Session) -> None:
+        self._memory.save_session(session)

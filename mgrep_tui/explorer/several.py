@@ -21,16 +21,15 @@ from mgrep_tui.editor.presets import Place as EditorPlace
 from mgrep_tui.errors import MgrepError, QueryError
 from mgrep_tui.explorer.labels import labels_of, title_of
 from mgrep_tui.explorer.local import Place
-from mgrep_tui.explorer.memory import Memory
+from mgrep_tui.explorer.memory import Memory, Remembering
 from mgrep_tui.explorer.opening import editor_command
-from mgrep_tui.explorer.protocol import Chip, EditorCommand, Explorer, OnDone, Preview, SearchOptions, Session, Variant
+from mgrep_tui.explorer.protocol import Chip, EditorCommand, Explorer, OnDone, Preview, SearchOptions, Variant
 from mgrep_tui.explorer.searches import Running, Searches
 from mgrep_tui.explorer.united_health import united_health
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health, Hit, Mode, Outcome, Sink, Skip
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.settings.paths import Folders
-from mgrep_tui.settings.state import PastQuery
 
 if TYPE_CHECKING:
     from mgrep_tui.explorer.engines import Engines
@@ -55,7 +54,7 @@ class Member(Explorer, Protocol):
         """What answers, waiting for it so long. Raises `MgrepError` with what is wrong, and `Cancelled`."""
 
 
-class SeveralExplorer:
+class SeveralExplorer(Remembering):
     """At least two roots, none of which is another. See `protocol.Explorer` for what the methods promise."""
 
     def __init__(
@@ -80,6 +79,7 @@ class SeveralExplorer:
         known = frozenset(
             name.lower() for label, member in zip(self.labels, members, strict=True) for name in (label, *member.names)
         )
+        self._nested: list[bool] = []
         for number, (label, member) in enumerate(zip(self.labels, members, strict=True)):
             inside = [
                 os.fsencode(other.folder.relative_to(member.folder).as_posix()) + b"/"
@@ -88,6 +88,7 @@ class SeveralExplorer:
             ]
             member.names = tuple(dict.fromkeys((label, *member.names)))
             member.place = Place(known, os.fsencode(label) + b"/", tuple(inside))
+            self._nested.append(any(one is not member and member.folder.is_relative_to(one.folder) for one in members))
             member.subscribe(self._changed)
 
     # --- life
@@ -110,7 +111,7 @@ class SeveralExplorer:
     # --- health
 
     def health(self) -> Health:
-        return united_health(self.labels, [member.health() for member in self.members])
+        return united_health(self.labels, [member.health() for member in self.members], self._nested)
 
     def subscribe(self, callback: Callable[[], None]) -> None:
         self._callbacks.append(callback)
@@ -330,23 +331,6 @@ class SeveralExplorer:
     def absolute(self, path: bytes) -> str:
         number, own = self.locate(path)
         return self.members[number].absolute(own)
-
-    # --- kept between runs
-
-    def history(self) -> Sequence[PastQuery]:
-        return self._memory.history()
-
-    def remember(self, query: PastQuery) -> None:
-        self._memory.remember(query)
-
-    def is_first_start(self) -> bool:
-        return self._memory.is_first_start()
-
-    def load_session(self) -> Session | None:
-        return self._memory.load_session()
-
-    def save_session(self, session: Session) -> None:
-        self._memory.save_session(session)
 
 
 def _session_file(folders: Folders, members: Sequence[Member]) -> Path:

@@ -19,8 +19,11 @@ _ORDER = (
 EVENTS = 6
 
 
-def united_health(labels: Sequence[str], healths: Sequence[Health]) -> Health:
-    """One health of all. One broken root among others is said, and does not make all of them broken. Pure."""
+def united_health(labels: Sequence[str], healths: Sequence[Health], nested: Sequence[bool] = ()) -> Health:
+    """One health of all. One broken root among others is said, and does not make all of them broken. Pure.
+
+    `nested` says which roots (none, when empty) lie inside another one: what they hold is in its counts already.
+    """
     states = {health.state for health in healths}
     state = next((state for state in _ORDER if state in states), IndexState.READY)
     busy = [
@@ -38,31 +41,32 @@ def united_health(labels: Sequence[str], healths: Sequence[Health]) -> Health:
     sound = [health for health in healths if health.state is not IndexState.BROKEN] or list(healths)
     watchers = list(dict.fromkeys(health.watcher for health in sound if health.watcher))
     unwatched = [watcher for watcher in watchers if watcher != "watching"]
+    counted = [health for number, health in enumerate(healths) if not (nested and nested[number])]
     lines = tuple((label, _line(health)) for label, health in zip(labels, healths, strict=True))
     return Health(
         state=state,
         phase=phase,
         root=", ".join(health.root for health in healths),
-        files_seen=sum(health.files_seen for health in healths),
-        files_total=sum(health.files_total for health in healths),
-        files_indexed=sum(health.files_indexed for health in healths),
-        files_chunked=sum(health.files_chunked for health in healths),
-        files_pending=sum(health.files_pending for health in healths),
-        skipped=_added(health.skipped for health in healths),
-        chunks=sum(health.chunks for health in healths),
-        vectors=sum(health.vectors for health in healths),
-        deep_vectors=sum(health.deep_vectors for health in healths),
+        files_seen=sum(health.files_seen for health in counted),
+        files_total=sum(health.files_total for health in counted),
+        files_indexed=sum(health.files_indexed for health in counted),
+        files_chunked=sum(health.files_chunked for health in counted),
+        files_pending=sum(health.files_pending for health in counted),
+        skipped=_added(health.skipped for health in counted),
+        chunks=sum(health.chunks for health in counted),
+        vectors=sum(health.vectors for health in counted),
+        deep_vectors=sum(health.deep_vectors for health in counted),
         rate_per_s=sum(health.rate_per_s for health in healths),
         eta_s=max(etas, default=None),
         regex_ready=all(health.regex_ready for health in sound),
         keywords_ready=all(health.keywords_ready for health in sound),
         watcher=(unwatched or watchers or ["off"])[0],
         checked_at=min(checks, default=None),
-        dirty=sum(health.dirty for health in healths),
+        dirty=sum(health.dirty for health in counted),
         generation=max((health.generation for health in healths), default=0),
         roots_open=sum(health.state not in (IndexState.OPENING, IndexState.BROKEN) for health in healths),
-        text_bytes=sum(health.text_bytes for health in healths),
-        chunked_bytes=sum(health.chunked_bytes for health in healths),
+        text_bytes=sum(health.text_bytes for health in counted),
+        chunked_bytes=sum(health.chunked_bytes for health in counted),
         index_bytes=_added(health.index_bytes for health in healths),
         models=tuple(dict(pair for health in healths for pair in health.models).items()),
         last_error=" ".join(troubles),
@@ -72,7 +76,7 @@ def united_health(labels: Sequence[str], healths: Sequence[Health]) -> Health:
             for event in health.events[: max(1, EVENTS // len(healths))]
         ),
         metrics=lines,
-        languages=_added(health.languages for health in healths),
+        languages=_added(health.languages for health in counted),
     )
 
 

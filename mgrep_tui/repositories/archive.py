@@ -11,10 +11,11 @@ import http.client
 import json
 import socket
 import ssl
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote, urlsplit
@@ -31,6 +32,8 @@ TIMEOUT_S = 30.0
 PIECE_BYTES = 1 << 16
 MAX_ANSWER_BYTES = 2_000_000
 REPORT_S = 0.2
+WATCH_S = 0.05
+"""How often it is looked whether an answer is still wanted, while a read waits for it."""
 
 
 def archive_url(address: Address, ref: str) -> str:
@@ -86,12 +89,12 @@ def download(
     report("asking for the archive")
     url = archive_url(address, address.ref or default_ref(address, secret))
     try:
-        with _opened(url, address, secret) as answer, archive.open("xb") as out:
+        with _opened(url, address, secret) as answer, _given_up(answer, cancel), archive.open("xb") as out:
             total = _length(answer.headers)
             got, told = 0, 0.0
             while True:
                 cancel.check()
-                piece = answer.read(PIECE_BYTES)
+                piece = answer.read1(PIECE_BYTES)
                 if not piece:
                     break
                 got += len(piece)
@@ -101,14 +104,37 @@ def download(
                     told = time.monotonic()
                     share = f", {min(100, 100 * got // total)} %" if total else ""
                     report(f"receiving the archive, {got / 1e6:,.1f} MB{share}")
+        cancel.check()
         if total and got < total:
             raise MgrepError(f"The connection to {address.host} broke off.", "Try again.")
         report("unpacking")
         return unpack(archive, folder, limits, cancel)
     except (OSError, http.client.HTTPException) as error:
+        cancel.check()
         raise _explained(error, address) from error
     finally:
         archive.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _given_up(answer: http.client.HTTPResponse, cancel: CancelToken) -> Iterator[None]:
+    """Ends the connection when nobody wants the answer any more, so that a read that waits for it comes back at once."""
+    connection = socket.fromfd(answer.fileno(), socket.AF_INET, socket.SOCK_STREAM)
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(WATCH_S):
+            if cancel.is_cancelled:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+                return
+
+    threading.Thread(target=watch, name="archive-watch", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+        connection.close()
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import socket
 import stat
 import tarfile
+import threading
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +20,7 @@ from mgrep_tui.errors import Cancelled, MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories import unpack as unpacking
 from mgrep_tui.repositories.addresses import Address, parse_address
-from mgrep_tui.repositories.archive import archive_url
+from mgrep_tui.repositories.archive import TIMEOUT_S, archive_url, download
 from mgrep_tui.repositories.arrival import Arrivals
 from mgrep_tui.repositories.limits import LimitError, Limits
 from mgrep_tui.repositories.store import Kept, Store
@@ -347,3 +350,29 @@ def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
     cancel.cancel()
     with pytest.raises(Cancelled):
         unpack(archive, tmp_path / "out", WIDE, cancel)
+
+
+def test_a_download_that_hangs_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    """A read waited for the network until its time limit of half a minute."""
+    cancel = CancelToken()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(10_000)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nbeginning")
+                cancel.cancel()
+                connection.recv(10_000)  # until the other side has gone
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        address = parse_address(f"http://127.0.0.1:{listening.getsockname()[1]}/ada/engine@main")
+        assert address is not None
+        (tmp_path / "out").mkdir()
+        began = time.monotonic()
+        with pytest.raises(Cancelled):
+            download(address, None, tmp_path / "out", tmp_path / "archive", WIDE, cancel, lambda text: None)
+        serving.join(TIMEOUT_S)
+    assert time.monotonic() - began < TIMEOUT_S / 2
+    assert not (tmp_path / "archive").exists() and list((tmp_path / "out").iterdir()) == []
