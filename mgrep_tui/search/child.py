@@ -52,6 +52,11 @@ class Child:
         except OSError:
             pass  # it died; the missing answer tells
 
+    @property
+    def has_answered(self) -> bool:
+        """Whether an answer is there."""
+        return not self._answers.empty()
+
     def receive(self, limit_s: float, cancel: CancelToken) -> Any:
         """The next answer; None when the process died, the time is over or the search was cancelled."""
         end = time.monotonic() + limit_s

@@ -1,4 +1,4 @@
-"""An exhaustive answer as a stream of printed lines, by two child processes when there is much to read.
+"""An exhaustive answer as a stream of printed lines, with the help of a child process when there is much to read.
 
 One process of Python runs one thread of its own code at a time, and a dense answer is a million small steps. Two of them, each with a share
 of the files, are as quick as a program with two threads. The lines come in the order of the candidates.
@@ -24,11 +24,12 @@ from mgrep_tui.search.matcher import Matcher
 from mgrep_tui.search.printed import LinePrinter
 from mgrep_tui.search.query import Query
 
-PROCESSES = 2
-MANY_FILES = 6000
-"""From so many candidates on, two processes win back the third of a second that they take to start."""
+MANY_FILES = 4000
+"""From so many candidates on, a child wins back the quarter of a second that it takes to start."""
 FILES_A_TASK = 32
 TASKS_AHEAD = 6
+MOST_WAITING = 400
+"""Tasks whose lines wait for those before them: what is done while the child starts, some tens of megabytes at most."""
 TASK_S = 120.0
 
 
@@ -62,43 +63,56 @@ def stream_lines(
 ) -> Iterator[Printed]:
     """The lines of all candidates, some files at a time. Raises `MgrepError` when a process dies; ends early when cancelled."""
     tasks = iter(_tasks(candidates))
-    if count < MANY_FILES or (os.cpu_count() or 1) < PROCESSES:
-        with LinePrinter(root, matcher, prefix, max_file_bytes) as printer:
+    with LinePrinter(root, matcher, prefix, max_file_bytes) as printer:
+        if count < MANY_FILES or (os.cpu_count() or 1) < 2:
             for task in tasks:
                 if cancel.is_cancelled:
                     return
                 yield (*printer.print(task), len(task))
-        return
-    options = {
-        "case": query.case,
-        "is_literal": query.is_literal,
-        "is_word": query.is_word,
-        "is_multiline": query.is_multiline,
-    }
-    first = (os.fsencode(root.path), prefix, max_file_bytes, query.pattern, options)
-    children = [Child(_argv()) for _ in range(PROCESSES)]
-    try:
-        for child in children:
-            child.send(first)
-        running: deque[tuple[Child, int]] = deque()
-        for child, task in zip(
-            itertools.cycle(children), itertools.islice(tasks, TASKS_AHEAD * PROCESSES), strict=False
-        ):
+            return
+        options = {
+            "case": query.case,
+            "is_literal": query.is_literal,
+            "is_word": query.is_word,
+            "is_multiline": query.is_multiline,
+        }
+        child = Child(_argv())
+        try:
+            if first := next(tasks, None):
+                yield (*printer.print(first), len(first))  # before the child has come to itself
+            child.send((os.fsencode(root.path), prefix, max_file_bytes, query.pattern, options))
+            yield from _together(tasks, printer, child, cancel)
+        finally:
+            child.kill()
+
+
+def _together(
+    tasks: Iterator[list[Candidate]], printer: LinePrinter, child: Child, cancel: CancelToken
+) -> Iterator[Printed]:
+    """Tasks are taken by whoever is free; what is printed waits for what stands before it."""
+    waiting: deque[tuple[tuple[bytes, int, int] | None, int]] = deque()  # in order; None is the child's
+    asked = 0
+    while True:
+        while asked < TASKS_AHEAD and len(waiting) < MOST_WAITING and (task := next(tasks, None)):
             child.send(_plain(task))
-            running.append((child, len(task)))
-        while running:
-            child, size = running.popleft()
-            answer = child.receive(TASK_S, cancel)
+            waiting.append((None, len(task)))
+            asked += 1
+        own = next(tasks, None) if len(waiting) < MOST_WAITING else None
+        if own is not None:
+            waiting.append((printer.print(own), len(own)))
+        while waiting and (waiting[0][0] is not None or child.has_answered or own is None):
+            answer, size = waiting.popleft()
+            if answer is None:
+                answer = child.receive(TASK_S, cancel)
+                asked -= 1
             if answer is None:
                 cancel.check()
                 raise MgrepError("A search process ended before its time.", "Search again; the log has the details.")
-            if following := next(tasks, None):
-                child.send(_plain(following))
-                running.append((child, len(following)))
             yield (*answer, size)
-    finally:
-        for child in children:
-            child.kill()
+            if own is None and asked < TASKS_AHEAD // 2:
+                break
+        if cancel.is_cancelled or (own is None and not waiting):
+            return
 
 
 def _argv() -> list[str]:
