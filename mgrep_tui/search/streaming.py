@@ -28,8 +28,8 @@ MANY_FILES = 4000
 """From so many candidates on, a child wins back the quarter of a second that it takes to start."""
 FILES_A_TASK = 32
 TASKS_AHEAD = 6
-MOST_WAITING = 400
-"""Tasks whose lines wait for those before them: what is done while the child starts, some tens of megabytes at most."""
+MOST_WAITING_BYTES = 32 << 20
+"""So many bytes of printed lines wait for those before them, mostly while the child starts."""
 TASK_S = 120.0
 
 
@@ -91,18 +91,22 @@ def _together(
 ) -> Iterator[Printed]:
     """Tasks are taken by whoever is free; what is printed waits for what stands before it."""
     waiting: deque[tuple[tuple[bytes, int, int] | None, int]] = deque()  # in order; None is the child's
-    asked = 0
+    asked = held_bytes = 0
     while True:
-        while asked < TASKS_AHEAD and len(waiting) < MOST_WAITING and (task := next(tasks, None)):
+        while asked < TASKS_AHEAD and (task := next(tasks, None)):
             child.send(_plain(task))
             waiting.append((None, len(task)))
             asked += 1
-        own = next(tasks, None) if len(waiting) < MOST_WAITING else None
+        own = next(tasks, None) if held_bytes < MOST_WAITING_BYTES else None
         if own is not None:
-            waiting.append((printer.print(own), len(own)))
+            printed = printer.print(own)
+            held_bytes += len(printed[0])
+            waiting.append((printed, len(own)))
         while waiting and (waiting[0][0] is not None or child.has_answered or own is None):
             answer, size = waiting.popleft()
-            if answer is None:
+            if answer is not None:
+                held_bytes -= len(answer[0])
+            else:
                 answer = child.receive(TASK_S, cancel)
                 asked -= 1
             if answer is None:
