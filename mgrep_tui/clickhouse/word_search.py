@@ -25,6 +25,8 @@ BELIEVED_S = 600.0
 """How long it is believed how many chunks there are, how long their fields, and how many hold a word: that moves slowly, and only weighs.
 A question is asked again with every key that is typed."""
 MOST_WORDS = 50_000  # whose holders are remembered
+MOST_STEMS = 200
+"""Of a longer question (a text that was pasted) the first words are asked for: what a word costs is the same for each."""
 MOST_POSTINGS = 600_000
 CHOSEN = 3_000
 MOST_VARIANTS = 50  # words that one misspelt word may stand for
@@ -112,10 +114,10 @@ class WordSearch:
         `beside` gives allowed chunks that are wanted to be known of too; it is asked as late as possible. `has_local` says that others will
         be scored by the same weights.
         """
-        stems = words.question_stems(text)
+        stems = words.question_stems(text)[:MOST_STEMS]
         if not stems:
             return WordHits()
-        names = [name for name in dict.fromkeys(words.names(text)) if name not in words.STOP_WORDS]
+        names = [name for name in dict.fromkeys(words.names(text)) if name not in words.STOP_WORDS][:MOST_STEMS]
         totals = self.totals(cancel)
         known = self.holders(
             [
