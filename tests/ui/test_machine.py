@@ -56,6 +56,8 @@ async def play(keys: list[str | tuple[int, int]]) -> None:
         for key in keys:
             if isinstance(key, tuple):
                 await screen.pilot.resize_terminal(*key)
+                # On a busy machine the new size comes after the pilot's pause.
+                await screen.until(lambda height=key[1]: len(screen.lines()) == height)
             else:
                 await screen.pilot.press(key)
             if not screen.app.is_running or screen.app._exit:
