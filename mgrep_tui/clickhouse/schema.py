@@ -147,8 +147,8 @@ def vectors_table(name: str, dimension: int) -> Table:
         "bitShiftRight(chunk, 15)",
         granularity=16,
         compressed=8_192,
-        # A merge makes the graph anew, of all vectors of its parts: a graph of 180,000 is made once more and then kept. A question goes
-        # through each in a millisecond.
+        # A merge makes the graph anew, of all vectors of its parts: one of 180,000 is kept as it is. A question goes through each in a
+        # millisecond or two.
         merged=150_000_000,
     )
 
