@@ -147,7 +147,8 @@ def test_an_older_generation_put_back_is_seen(world: World, tmp_path: Path) -> N
     for number in range(8, 20):
         world.tree.write(f"m{number}.py", f"def function_{number}():\n    return 'needle {number}'\n")
     with world.running(semantic=True) as worker:
-        wait_until(lambda: not worker.snapshot().extra)
+        # One that settled a moment later than the others may stay with the scan.
+        wait_until(lambda: len(worker.snapshot().extra) < grams_module.STALE_FILES)
     for name in ("vectors.usearch", "base.lookup"):
         newest, oldest = parts(world, name)[-1], sorted((tmp_path / "old").rglob(name))[0]
         shutil.copyfile(oldest, newest)
