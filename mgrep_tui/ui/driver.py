@@ -1,10 +1,13 @@
-"""Textual's driver of the terminal, put right in four points. Not for Windows, which has another."""
+"""Textual's driver of the terminal, put right in five points. Not for Windows, which has another."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
 import shutil
 import threading
+from collections.abc import Iterable
 
 from textual import events
 from textual.app import App
@@ -18,10 +21,33 @@ _PAINTED_ON = 2  # standard error, as Textual has it
 _WAITING_WRITES = 3
 
 
+class _GoneError(Exception):
+    """The terminal has hung up."""
+
+
+class Writer(_writer_thread.WriterThread):
+    """Writes to the terminal in a thread of its own. Once the terminal is gone what comes is let fall: Textual's thread ends there, its
+    queue fills, and whoever writes next waits for ever."""
+
+    def run(self) -> None:
+        is_gone = False
+        while (text := self._queue.get()) is not None:
+            with contextlib.suppress(OSError, ValueError):
+                if not is_gone:
+                    is_gone = True
+                    self._file.write(text)
+                    if not self._queue.qsize():
+                        self._file.flush()
+                    is_gone = False
+        with contextlib.suppress(OSError, ValueError):
+            self._file.flush()
+
+
 class TerminalDriver(linux_driver.LinuxDriver):
     """It asks the terminal that it paints on for its size: Textual asks standard output, which may be a file or a pipe
     (`vim $(mgrep-tui --print)`), and then takes 80 × 24. It reads Alt keys as plain terminals send them. What is typed before the screen
-    stands is kept for it, where Textual lets it fall. And on a slow link frames are left out, where Textual sends all of them."""
+    stands is kept for it, where Textual lets it fall. On a slow link frames are left out, where Textual sends all of them. And it ends when
+    the terminal goes away (a closed window, a lost connection), where Textual waits or spins."""
 
     def __init__(
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
@@ -33,6 +59,7 @@ class TerminalDriver(linux_driver.LinuxDriver):
     def start_application_mode(self) -> None:
         # Textual has no place to say this either, hence its release is pinned.
         _writer_thread.MAX_QUEUED_WRITES = _WAITING_WRITES  # type: ignore[misc]
+        linux_driver.WriterThread = Writer  # type: ignore[attr-defined]
         super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def process_message(self, message: Message) -> None:
@@ -57,7 +84,25 @@ class TerminalDriver(linux_driver.LinuxDriver):
             width, height = shutil.get_terminal_size()
         return width or 80, height or 24
 
+    def _sigcont_application(self, *_: object) -> None:
+        # Whoever loses the terminal is told to go on as well, without having been stopped.
+        if self._must_signal_resume:
+            super()._sigcont_application()
+
     def run_input_thread(self) -> None:
+        poll = select.poll()
+        poll.register(self.fileno, 0)
+
+        class Parser(AltParser):
+            def tick(self) -> Iterable[Message]:
+                """After each look at the input, which is for ever "there" and empty once the terminal is gone."""
+                if any(found & select.POLLHUP for _, found in poll.poll(0)):
+                    raise _GoneError
+                return super().tick()
+
         # Textual has no place to name the parser, hence its release is pinned.
-        linux_driver.XTermParser = AltParser  # type: ignore[attr-defined]
-        super().run_input_thread()
+        linux_driver.XTermParser = Parser  # type: ignore[attr-defined]
+        try:
+            super().run_input_thread()
+        except (_GoneError, OSError):
+            self._loop.call_soon_threadsafe(self._app.exit)

@@ -40,6 +40,12 @@ class Terminal:
     def send(self, keys: str | bytes) -> None:
         os.write(self._master, keys.encode() if isinstance(keys, str) else keys)
 
+    def hang_up(self) -> None:
+        """The window is closed, the connection lost."""
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, self._master)
+        os.close(nothing)
+
     def mode(self) -> list[object]:
         """The terminal's attributes, to compare before and after."""
         return termios.tcgetattr(self._master)

@@ -175,6 +175,20 @@ def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
         assert screen.mode()[3] == before[3], "echo and line mode are as before"
 
 
+@pytest.mark.parametrize("is_deaf", [False, True])
+def test_it_ends_when_the_terminal_goes_away(is_deaf: bool) -> None:
+    """A closed window or a lost connection: it stayed behind, waiting for ever to write, and took half a processor to look for keys."""
+    deaf = (
+        "import runpy, signal; from mgrep_tui.ui.app import MgrepApp; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
+        "MgrepApp._take_signals = lambda app: None; runpy.run_module('tests.support.fake_program', run_name='__main__')"
+    )
+    program = ["-c", deaf, "retr"] if is_deaf else [*PROGRAM, "retr"]
+    with terminal(program) as screen:
+        screen.expect("18 hits")
+        screen.hang_up()
+        screen.process.wait(30)
+
+
 @pytest.mark.parametrize("keys", ["\x03", "\x11", "\x1b", "\x1b[20~\x03", "\x1bOP\x03"])
 def test_the_terminal_is_as_before_after_quitting(keys: str) -> None:
     with terminal([*PROGRAM]) as screen:
