@@ -62,6 +62,11 @@ class TerminalDriver(linux_driver.LinuxDriver):
         linux_driver.WriterThread = Writer  # type: ignore[attr-defined]
         super().start_application_mode()  # type: ignore[no-untyped-call]
 
+    def write(self, data: str) -> None:
+        # A terminal that went away while an editor had it cannot be taken back: nobody takes what is written.
+        if self._writer_thread is not None and self._writer_thread.is_alive():
+            super().write(data)
+
     def process_message(self, message: Message) -> None:
         """In the input's thread."""
         with self._early_lock:

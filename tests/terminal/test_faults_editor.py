@@ -94,6 +94,19 @@ def test_names_reach_the_editor_as_they_are(tmp_path: Path, form: str) -> None:
     assert not list(tmp_path.rglob("PWNED")) and not Path("PWNED").exists()
 
 
+def test_it_ends_when_the_terminal_goes_away_under_an_editor(tmp_path: Path) -> None:
+    """The screen cannot be taken back then, and nothing waits for it."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "a.py").write_text("needle\n")
+    editor = write_editor(tmp_path / "myeditor", "#!/bin/sh\nprintf 'IN THE EDITOR'; read line\n")
+    with opened(root, tmp_path / "home", str(editor)) as (source, _screen):
+        source.send("\r")
+        source.expect("IN THE EDITOR")
+        source.hang_up()
+        source.process.wait(30)
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
