@@ -122,7 +122,9 @@ def test_the_command_says_what_it_takes_before_it_is_agreed_to(
     options = ("--config", str(config), str(tree))
     assert run("agree", *options) == 1
     said = capsys.readouterr().out
-    assert f"Code of {tree} would be sent to text-embedding-3-small at api.example.org" in said and "agree --yes" in said
+    assert (
+        f"Code of {tree} would be sent to text-embedding-3-small at api.example.org" in said and "agree --yes" in said
+    )
     assert run("agree", "--yes", *options) == 0
     assert run("agree", *options) == 0
     assert "Agreed" in capsys.readouterr().out
