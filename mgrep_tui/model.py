@@ -139,6 +139,11 @@ class Hit:
     parts: int = 1
     copies: int = 0  # near-duplicates folded into this hit
 
+    @property
+    def full_name(self) -> str:
+        """The symbol with what it stands in, `Outer.inner`; what there is of the two."""
+        return ".".join(part for part in (self.container, self.symbol) if part)
+
 
 class FileHits(Protocol):
     """The hits of one file, in the order in which they are shown."""

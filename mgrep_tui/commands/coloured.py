@@ -13,8 +13,6 @@ from mgrep_tui.text.cells import cut, expand_tabs
 from mgrep_tui.text.highlight import Token, highlight
 from mgrep_tui.text.sanitize import sanitize
 
-CHOICES = ("auto", "always", "never")
-
 # Above and below the line that answers best, as far as its chunk goes.
 LINES_BEFORE, LINES_AFTER = 1, 2
 
@@ -27,7 +25,7 @@ _COLOURS = {
 
 
 def wants_colour(choice: str, environ: Mapping[str, str], is_terminal: bool) -> bool:
-    """`choice` is one of `CHOICES`; with `auto` the terminal decides, unless the person wants none (https://no-color.org)."""
+    """`choice` is `auto`, `always` or `never`; with `auto` the terminal decides, unless the person wants none (https://no-color.org)."""
     if choice != "auto":
         return choice == "always"
     return is_terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
@@ -67,14 +65,13 @@ def block_of(place: str, hit: Hit, chunk: str, width: int, *, has_colour: bool) 
 
 
 def _heading(place: str, hit: Hit, *, has_colour: bool) -> str:
-    name = f"{hit.container}.{hit.symbol}" if hit.container and hit.symbol else hit.symbol or hit.container
     about = [sanitize(hit.kind), f"{hit.first_line + 1}–{hit.last_line + 1}"]
     if hit.parts > 1:
         about.append(f"part {hit.part} of {hit.parts}")
     about.append(f"score {hit.score:.2f}")
     if hit.copies:
         about.append(f"{hit.copies} more like it")
-    name, rest = sanitize(name), " · ".join(part for part in about if part)
+    name, rest = sanitize(hit.full_name), " · ".join(part for part in about if part)
     if has_colour:
         name, rest = name and _paint(name, _NAME), _paint(rest, _QUIET)
     return "  ".join(part for part in (_place(place, hit, has_colour=has_colour), name, rest) if part)

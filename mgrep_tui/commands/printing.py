@@ -179,7 +179,7 @@ def fields_of(hit: Hit, locate: Locate, *, with_signals: bool = False) -> dict[s
         "start_line": hit.first_line + 1,
         "end_line": hit.last_line + 1,
         "text": hit.text,
-        "symbol": f"{hit.container}.{hit.symbol}" if hit.container and hit.symbol else hit.symbol or hit.container,
+        "symbol": hit.full_name,
         "kind": hit.kind,
         "language": hit.language,
         "score": round(hit.score, 6),

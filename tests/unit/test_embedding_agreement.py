@@ -37,15 +37,15 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_an_agreement_is_for_a_model_and_a_folder_and_what_lies_below(tmp_path: Path) -> None:
     agreements = Agreements(tmp_path / "state" / "agreements.json")
-    assert not agreements.holds("endpoint:a", "/home/me/work")
-    agreements.agree("endpoint:a", ["/home/me/work", "/srv/f\udce9"])
+    assert not agreements.holds("endpoint:a", "/srv/me/work")
+    agreements.agree("endpoint:a", ["/srv/me/work", "/srv/f\udce9"])
     again = Agreements(tmp_path / "state" / "agreements.json")
-    assert again.holds("endpoint:a", "/home/me/work") and again.holds("endpoint:a", "/home/me/work/api")
+    assert again.holds("endpoint:a", "/srv/me/work") and again.holds("endpoint:a", "/srv/me/work/api")
     assert again.holds("endpoint:a", "/srv/f\udce9/x")
-    assert not again.holds("endpoint:a", "/home/me/work2") and not again.holds("endpoint:a", "/home/me")
-    assert not again.holds("endpoint:b", "/home/me/work")
-    again.withdraw("endpoint:a", ["/home/me/work"])
-    assert not agreements.holds("endpoint:a", "/home/me/work") and agreements.holds("endpoint:a", "/srv/f\udce9")
+    assert not again.holds("endpoint:a", "/srv/me/work2") and not again.holds("endpoint:a", "/srv/me")
+    assert not again.holds("endpoint:b", "/srv/me/work")
+    again.withdraw("endpoint:a", ["/srv/me/work"])
+    assert not agreements.holds("endpoint:a", "/srv/me/work") and agreements.holds("endpoint:a", "/srv/f\udce9")
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"endpoint:a": 3}', '{"endpoint:a": null}'])
@@ -94,11 +94,11 @@ def test_all_that_is_open_must_be_agreed_to(tmp_path: Path) -> None:
     folders = user_folders({"MGREP_TUI_HOME": str(tmp_path)})
     shared = SharedModels(Settings(semantic=ENDPOINT), folders)
     one, two = (lambda: None), (lambda: None)
-    tier = shared.deep(one, "/home/me/a")
-    Agreements(folders.agreements).agree(tier.model_id, ["/home/me/a"])
+    tier = shared.deep(one, "/srv/me/a")
+    Agreements(folders.agreements).agree(tier.model_id, ["/srv/me/a"])
     assert tier.available
-    assert shared.deep(two, "/home/me/b") is tier and not tier.available
-    Agreements(folders.agreements).agree(tier.model_id, ["/home/me/b"])
+    assert shared.deep(two, "/srv/me/b") is tier and not tier.available
+    Agreements(folders.agreements).agree(tier.model_id, ["/srv/me/b"])
     assert tier.available
     shared.leave(one)
     shared.leave(two)
