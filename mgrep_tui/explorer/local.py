@@ -66,7 +66,7 @@ class LocalExplorer(Remembering):
         where a tree without git came from."""
         self._origin = origin
         self.root_label = names[0] if names else root.path.name or str(root.path)
-        self.names = tuple(names) or (self.root_label,)
+        self.names = tuple(names)
         self.folder = root.path
         self.place = Place()
         self._shared = shared or SharedModels(settings, folders)
@@ -118,7 +118,7 @@ class LocalExplorer(Remembering):
                 self._folders,
                 semantic=self._semantic,
                 watch=self._watch,
-                scope=Scope(self.names, self.place.known, self.place.prefix, self.place.nested),
+                scope=Scope(self.names or (self.root_label,), self.place.known, self.place.prefix, self.place.nested),
                 shared=self._shared,
             )
             engines.open(works=works, on_change=self._changed)

@@ -43,7 +43,7 @@ RECENT = 20
 class Member(Explorer, Protocol):
     """A root as several are made of: an explorer whose engines can be asked for."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # what it is called besides its folder's name
     place: Place
 
     @property
@@ -76,9 +76,8 @@ class SeveralExplorer(Remembering):
         self._memory = Memory(folders.state / "history.jsonl", _session_file(folders, members))
         self._callbacks: list[Callable[[], None]] = []
         self._searches = Searches()
-        known = frozenset(
-            name.lower() for label, member in zip(self.labels, members, strict=True) for name in (label, *member.names)
-        )
+        callings = _callings(self.labels, members)
+        known = frozenset(name.lower() for names in callings for name in names)
         self._nested: list[bool] = []
         for number, (label, member) in enumerate(zip(self.labels, members, strict=True)):
             inside = [
@@ -86,7 +85,7 @@ class SeveralExplorer(Remembering):
                 for place, other in enumerate(members)
                 if place != number and other.folder.is_relative_to(member.folder)
             ]
-            member.names = tuple(dict.fromkeys((label, *member.names)))
+            member.names = callings[number]
             member.place = Place(known, os.fsencode(label) + b"/", tuple(inside))
             self._nested.append(any(one is not member and member.folder.is_relative_to(one.folder) for one in members))
             member.subscribe(self._changed)
@@ -331,6 +330,15 @@ class SeveralExplorer(Remembering):
     def absolute(self, path: bytes) -> str:
         number, own = self.locate(path)
         return self.members[number].absolute(own)
+
+
+def _callings(labels: Sequence[str], members: Sequence[Member]) -> list[tuple[str, ...]]:
+    """What `repo:` may call each root: its label, which is its alone, and what it is called anyway."""
+    taken = {label.lower() for label in labels}
+    return [
+        (label, *dict.fromkeys(name for name in member.names or (member.root_label,) if name.lower() not in taken))
+        for label, member in zip(labels, members, strict=True)
+    ]
 
 
 def _session_file(folders: Folders, members: Sequence[Member]) -> Path:

@@ -118,6 +118,36 @@ def test_filters_name_roots_and_their_folders(roots: Roots, text: str, expected:
     assert set(paths(ask(explorer, text))) == expected
 
 
+def test_roots_whose_folders_are_called_the_same_are_told_apart(roots: Roots) -> None:
+    roots.write({"x/api": {"a.py": "needle = 1\n"}, "y/api": {"b.py": "needle = 2\n"}})
+    explorer = roots.open("x/api", "y/api")
+    assert explorer.labels == ("x-api", "y-api")
+    assert paths(ask(explorer, "needle repo:x-api")) == ["x-api/a.py"]
+    assert paths(ask(explorer, f"needle repo:{explorer.repository_of(b'y-api/b.py')}")) == ["y-api/b.py"]
+    assert sorted(paths(ask(explorer, "needle repo:api"))) == ["x-api/a.py", "y-api/b.py"]
+
+
+def test_a_label_means_its_own_root_even_where_another_is_called_so_too(roots: Roots) -> None:
+    roots.write({"one": {"a.py": "needle = 1\n"}, "two": {"b.py": "needle = 2\n"}})
+    members = [
+        LocalExplorer(
+            open_root(roots.folder / name), roots.settings, roots.folders, {},
+            semantic=False, watch=False, names=("o/x",),
+        )
+        for name in ("one", "two")
+    ]  # fmt: skip
+    explorer = SeveralExplorer(members, roots.settings, roots.folders, {})
+    explorer.start()
+    for member in members:
+        member.wait(CancelToken(), needs_vectors=False)
+    try:
+        assert explorer.labels == ("o-x", "o-x-2")
+        assert paths(ask(explorer, "needle repo:o-x")) == ["o-x/a.py"]
+        assert len(paths(ask(explorer, "needle repo:o/x"))) == 2
+    finally:
+        explorer.close()
+
+
 def test_a_file_of_a_root_within_a_root_is_found_once(roots: Roots) -> None:
     roots.write({"outer": {"a.py": "needle = 1\n", "sub/b.py": "needle = 2\n", "subway/c.py": "needle = 3\n"}})
     explorer = roots.open("outer", "outer/sub")
