@@ -17,7 +17,7 @@ from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories import git_transfer
 from mgrep_tui.repositories.addresses import Address
-from mgrep_tui.repositories.credentials import git_configuration, secret_for
+from mgrep_tui.repositories.credentials import secret_for
 from mgrep_tui.repositories.git_process import Git, has_git
 from mgrep_tui.repositories.limits import MEMORY_SHARE, Limits, available_memory, check_size
 from mgrep_tui.repositories.store import ARCHIVE, GIT, Kept, Store
@@ -152,8 +152,8 @@ class Arrivals:
     def _git(
         self, tree: Path, address: Address, cancel: CancelToken, limits: Limits, measured: Path, report: Report
     ) -> Git:
-        config = git_configuration(address, secret_for(address, self._environ))
-        return Git(tree, address, self._environ, cancel, config=config, limits=limits, measured=measured, report=report)
+        secret = secret_for(address, self._environ)
+        return Git(tree, address, self._environ, cancel, secret=secret, limits=limits, measured=measured, report=report)
 
 
 def _forget_locks(git_dir: Path) -> None:

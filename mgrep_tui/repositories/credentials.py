@@ -1,5 +1,8 @@
 """Which secret goes to which host, and how it reaches git and HTTP: through environment variables and headers, never an argument or a URL.
 
+Git gets it as a helper that answers for that host alone. A header (`http.<url>.extraHeader`) would be simpler, but git sends it on to
+whatever host a redirect names.
+
 Tokens come from the environment alone: `GITHUB_TOKEN` or `GH_TOKEN` for github.com, `GITLAB_TOKEN` for gitlab.com, `BITBUCKET_TOKEN` for
 bitbucket.org, `CODEBERG_TOKEN` for codeberg.org, and `MGREP_TUI_TOKEN` as `host=token`, several of them with blanks between. A secret that
 an address itself holds is used for this address and not stored. They are sent over TLS only, or to this very machine.
@@ -22,6 +25,12 @@ _VARIABLES = {
 OWN_VARIABLE = "MGREP_TUI_TOKEN"
 # The user name that a forge wants beside a token.
 _USERS = {"github": "x-access-token", "gitlab": "oauth2", "bitbucket": "x-token-auth"}
+# Of git's own child alone. The helper is a line for the shell; what it prints with is built into that, so no process is told the secret.
+_USER_VARIABLE, _PASSWORD_VARIABLE = "MGREP_TUI_GIT_USER", "MGREP_TUI_GIT_PASSWORD"
+_HELPER = (
+    '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" '
+    f'"${_USER_VARIABLE}" "${_PASSWORD_VARIABLE}"; }}; f'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +73,23 @@ def _sound(secret: Secret) -> Secret | None:
 
 
 def git_configuration(address: Address, secret: Secret | None) -> list[tuple[str, str]]:
-    """Settings that hand the secret to git, for the one host only; they belong into its environment (`GIT_CONFIG_COUNT`)."""
+    """Settings that have git ask for the secret in its own environment (`git_variables`), for the one host only.
+
+    The person's own helpers are left out there, else git would give them our secret to keep.
+    """
     if secret is None:
         return []
-    where = f"http.{address.scheme}://{address.host}/"
-    return [(f"{where}.extraHeader", f"Authorization: {secret.header}"), (f"{where}.sslVerify", "true")]
+    where = f"{address.scheme}://{address.host}"
+    return [
+        (f"credential.{where}.helper", ""),
+        (f"credential.{where}.helper", _HELPER),
+        (f"http.{where}/.sslVerify", "true"),
+    ]
+
+
+def git_variables(secret: Secret | None) -> dict[str, str]:
+    """What the helper of `git_configuration` answers with."""
+    return {} if secret is None else {_USER_VARIABLE: secret.user, _PASSWORD_VARIABLE: secret.password}
 
 
 def variables_named(address: Address) -> str:

@@ -23,7 +23,7 @@ from mgrep_tui.corpus.git import HARDENED, clean_environment, program
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories.addresses import Address
-from mgrep_tui.repositories.credentials import without_secrets
+from mgrep_tui.repositories.credentials import Secret, git_configuration, git_variables, without_secrets
 from mgrep_tui.repositories.limits import LimitError, Limits, check_size, memory_of_session, size_of
 
 POLL_S = 0.05
@@ -70,9 +70,9 @@ def has_git(environ: Mapping[str, str]) -> bool:
 
 
 def environment_for(
-    address: Address | None, environ: Mapping[str, str], config: Sequence[tuple[str, str]], *, is_offline: bool
+    address: Address, environ: Mapping[str, str], secret: Secret | None, *, is_offline: bool
 ) -> dict[str, str]:
-    """The environment of git. Pure. `config` travels in it, so that it stands in no list of processes."""
+    """The environment of git. Pure. The secret travels in it, so that it stands in no list of processes."""
     found = without_secrets(clean_environment(environ))
     found.update(
         GIT_ASKPASS="",  # empty: nothing is asked, whatever the configuration names
@@ -83,8 +83,10 @@ def environment_for(
     found.pop("DISPLAY", None)
     if is_offline:
         found.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", GIT_ATTR_NOSYSTEM="1")
-    elif address is not None:
-        found["GIT_SSH_COMMAND"] = _ssh(environ)
+        return found
+    found["GIT_SSH_COMMAND"] = _ssh(environ)
+    found.update(git_variables(secret))
+    config = git_configuration(address, secret)
     found["GIT_CONFIG_COUNT"] = str(len(config))
     for number, (name, value) in enumerate(config):
         found[f"GIT_CONFIG_KEY_{number}"] = name
@@ -92,9 +94,7 @@ def environment_for(
     return found
 
 
-def _transports(address: Address | None) -> str:
-    if address is None:
-        return "none"
+def _transports(address: Address) -> str:
     # The person's `url.*.insteadOf` may turn one of these two into the other.
     return {"https": "https:ssh", "ssh": "ssh:https", "http": "http:https"}.get(address.scheme, address.scheme)
 
@@ -115,7 +115,7 @@ class Git:
         environ: Mapping[str, str],
         cancel: CancelToken,
         *,
-        config: Sequence[tuple[str, str]] = (),
+        secret: Secret | None = None,
         limits: Limits | None = None,
         measured: Path | None = None,
         report: Report | None = None,
@@ -125,16 +125,14 @@ class Git:
         self._address = address
         self._environ = environ
         self._cancel = cancel
-        self._config = config
+        self._secret = secret
         self._limits = limits
         self._measured = measured or folder
         self._report = report or (lambda phrase: None)
 
     def run(self, *arguments: str, is_offline: bool = False) -> str:
         """One command's output. Raises `GitFailedError`, `LimitError`, `MgrepError` and `Cancelled`; no process of it is left then."""
-        environ = environment_for(
-            self._address, self._environ, () if is_offline else self._config, is_offline=is_offline
-        )
+        environ = environment_for(self._address, self._environ, self._secret, is_offline=is_offline)
         git = program(environ.get("PATH", os.defpath))
         if git is None:
             raise MgrepError("git is not installed.")

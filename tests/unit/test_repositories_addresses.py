@@ -152,7 +152,7 @@ def test_a_token_cannot_end_its_header(token: str) -> None:
 def test_git_is_told_for_the_one_host_only() -> None:
     address = parsed("github:o/n")
     names = [name for name, _ in git_configuration(address, secret_for(address, {"GH_TOKEN": "x"}))]
-    assert names == ["http.https://github.com/.extraHeader", "http.https://github.com/.sslVerify"]
+    assert names == [*["credential.https://github.com.helper"] * 2, "http.https://github.com/.sslVerify"]
     assert git_configuration(address, None) == []
 
 

@@ -256,6 +256,37 @@ def test_a_token_is_in_no_command_line_no_file_and_no_address(world: World, capl
     assert SECRET not in "".join(world.said)
 
 
+def test_a_redirect_to_another_host_does_not_take_the_token_along(world: World, tmp_path: Path) -> None:
+    other = Forge(tmp_path / "other")
+    try:
+        other.repository("ada/engine").commit()
+        world.forge.redirects["/ada/moved/info/refs"] = other.url("ada/engine") + "/info/refs?service=git-upload-pack"
+        environ = {"MGREP_TUI_TOKEN": f"{world.forge.host}={SECRET}"}
+        world.bring(world.address("ada/moved"), environ=environ)
+        other.password = "git:" + SECRET
+        with pytest.raises(MgrepError, match="does not let us read"):
+            world.bring(world.address("ada/moved", "main"), environ=environ)
+        assert [method for method, _, _ in other.asked][:3] == ["GET", "POST", "POST"]
+        assert not any("Authorization" in headers for _, _, headers in other.asked)
+    finally:
+        other.close()
+
+
+def test_the_persons_own_helper_does_not_get_our_token_to_keep(world: World) -> None:
+    project(world)
+    world.forge.password = "git:" + SECRET
+    kept = world.home / "kept"
+    (world.home / "gitconfig").write_text(f'[credential]\n\thelper = "!f() {{ cat >> {kept}; }}; f"\n')
+    world.bring(world.address("ada/engine"), environ={"MGREP_TUI_TOKEN": f"{world.forge.host}={SECRET}"})
+    assert not kept.exists()
+
+
+def test_an_old_token_is_no_obstacle_to_what_is_public(world: World) -> None:
+    project(world)
+    world.bring(world.address("ada/engine"), environ={"MGREP_TUI_TOKEN": f"{world.forge.host}=expired"})
+    assert not any("Authorization" in headers for _, _, headers in world.forge.asked)
+
+
 def test_a_secret_in_the_address_is_used_and_not_kept(world: World) -> None:
     project(world)
     world.forge.password = "ada:" + SECRET
