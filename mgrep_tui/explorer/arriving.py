@@ -23,7 +23,7 @@ from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Health, Hit, IndexState, Mode, Outcome, Sink, Skip
 from mgrep_tui.repositories.addresses import Address
 from mgrep_tui.repositories.arrival import Arrivals
-from mgrep_tui.repositories.store import ARCHIVE, Kept
+from mgrep_tui.repositories.store import Kept
 from mgrep_tui.settings.paths import Folders
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ArrivingExplorer(Remembering):
             if is_old:
                 done = self._arrivals.refresh(kept, self._address, self._cancel, lambda phrase: None)
                 self._note = done.note
-                if done.is_changed and kept.record.way == ARCHIVE:
+                if done.is_moved:
                     self._open(done.kept)  # the tree has changed places, and whoever watches it watches the old one
                 self._changed()
         except Cancelled:

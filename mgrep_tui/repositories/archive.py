@@ -16,16 +16,18 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote, urlsplit
 
 from mgrep_tui import __version__
-from mgrep_tui.errors import MgrepError
+from mgrep_tui.errors import Cancelled, MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories.addresses import Address
 from mgrep_tui.repositories.credentials import Secret, variables_named
-from mgrep_tui.repositories.limits import Limits, check_size
+from mgrep_tui.repositories.limits import DISK_ERRORS, Limits, check_size
 from mgrep_tui.repositories.unpack import Unpacked, unpack
 
 TIMEOUT_S = 30.0
@@ -38,10 +40,7 @@ WATCH_S = 0.05
 
 def archive_url(address: Address, ref: str) -> str:
     """Where the forge has the archive of `ref` (a branch, tag or commit). Raises `MgrepError` for an address that has none. Pure."""
-    if address.scheme not in ("https", "http"):
-        raise MgrepError(
-            f"Without git only web addresses can be opened, and {address} is none.", "Install git, or use https://."
-        )
+    _check_scheme(address)
     project = quote(address.project.removesuffix(".git"), safe="/~")
     where = f"{address.scheme}://{address.host}"
     name = quote(ref, safe="/")
@@ -58,17 +57,35 @@ def archive_url(address: Address, ref: str) -> str:
             return f"{where}/{project}/archive/{name}.tar.gz"
 
 
-def default_ref(address: Address, secret: Secret | None) -> str:
-    """What stands for the default branch in an archive's address; a forge that has no word for it is asked."""
+def _check_scheme(address: Address) -> None:
+    if address.scheme not in ("https", "http"):
+        raise MgrepError(
+            f"Without git only web addresses can be opened, and {address} is none.", "Install git, or use https://."
+        )
+
+
+def default_ref(address: Address, secret: Secret | None, cancel: CancelToken) -> str:
+    """What stands for the default branch in an archive's address; a forge that has no word for it is asked.
+
+    Raises `MgrepError` when it cannot be reached, and `Cancelled`.
+    """
     if address.forge in ("github", "gitlab", "bitbucket", "sourcehut"):
         return "HEAD"
+    _check_scheme(address)
     project = quote(address.project.removesuffix(".git"), safe="/~")
     url = f"{address.scheme}://{address.host}/api/v1/repos/{project}"
     try:
-        with _opened(url, address, secret) as answer:
+        with _opened(url, address, secret, cancel) as answer, _given_up(answer, cancel):
             found = json.loads(answer.read(MAX_ANSWER_BYTES))
         branch = found.get("default_branch") if isinstance(found, dict) else None
-    except (ValueError, MgrepError):
+    except (OSError, http.client.HTTPException) as error:
+        cancel.check()
+        raise _explained(error, address) from error
+    except (ValueError, RecursionError):
+        branch = None
+    except MgrepError as error:
+        if not isinstance(error.__cause__, urllib.error.HTTPError):
+            raise
         branch = None
     return branch if isinstance(branch, str) and branch else "HEAD"
 
@@ -87,9 +104,9 @@ def download(
     Raises `MgrepError` in a person's words, and `Cancelled`.
     """
     report("asking for the archive")
-    url = archive_url(address, address.ref or default_ref(address, secret))
+    url = archive_url(address, address.ref or default_ref(address, secret, cancel))
     try:
-        with _opened(url, address, secret) as answer, _given_up(answer, cancel), archive.open("xb") as out:
+        with _opened(url, address, secret, cancel) as answer, _given_up(answer, cancel), archive.open("xb") as out:
             total = _length(answer.headers)
             got, told = 0, 0.0
             while True:
@@ -111,6 +128,8 @@ def download(
         return unpack(archive, folder, limits, cancel)
     except (OSError, http.client.HTTPException) as error:
         cancel.check()
+        if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+            raise  # of our own disk
         raise _explained(error, address) from error
     finally:
         archive.unlink(missing_ok=True)
@@ -160,7 +179,9 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         return following
 
 
-def _opened(url: str, address: Address, secret: Secret | None) -> contextlib.closing[http.client.HTTPResponse]:
+def _opened(
+    url: str, address: Address, secret: Secret | None, cancel: CancelToken
+) -> contextlib.closing[http.client.HTTPResponse]:
     request = urllib.request.Request(url, headers={"User-Agent": f"mgrep-tui/{__version__}", "Accept": "*/*"})
     if secret is not None:
         # GitHub's archives of private repositories are at its interface only, which sends us on with a short-lived address.
@@ -170,10 +191,35 @@ def _opened(url: str, address: Address, secret: Secret | None) -> contextlib.clo
         request.add_header("Authorization", secret.header)
     opener = urllib.request.build_opener(_Redirects, urllib.request.HTTPSHandler(context=ssl.create_default_context()))
     try:
-        answer: http.client.HTTPResponse = opener.open(request, timeout=TIMEOUT_S)
+        return contextlib.closing(_awaited(lambda: opener.open(request, timeout=TIMEOUT_S), cancel))
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise _explained(error, address) from error
-    return contextlib.closing(answer)
+
+
+def _awaited(ask: Callable[[], http.client.HTTPResponse], cancel: CancelToken) -> http.client.HTTPResponse:
+    """What `ask` returns or raises. It runs in a thread that is left alone when nobody wants the answer any more, since there is no socket
+    yet that could be shut. Raises `Cancelled`."""
+    answers: Future[http.client.HTTPResponse] = Future()
+
+    def run() -> None:
+        try:
+            answers.set_result(ask())
+        except BaseException as error:
+            answers.set_exception(error)
+
+    threading.Thread(target=run, name="archive-request", daemon=True).start()
+    while not answers.done():
+        if cancel.is_cancelled:
+            answers.add_done_callback(_close_answer)
+            raise Cancelled
+        wait_for([answers], WATCH_S)
+    return answers.result()
+
+
+def _close_answer(answers: Future[http.client.HTTPResponse]) -> None:
+    """End what came when nobody wanted it any more."""
+    if answers.exception() is None:
+        answers.result().close()
 
 
 def _length(headers: email.message.Message) -> int:

@@ -18,7 +18,7 @@ from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories import git_transfer
 from mgrep_tui.repositories.addresses import Address
 from mgrep_tui.repositories.credentials import secret_for
-from mgrep_tui.repositories.git_process import Git, has_git
+from mgrep_tui.repositories.git_process import Git, GitFailedError, has_git
 from mgrep_tui.repositories.limits import MEMORY_SHARE, Limits, available_memory, check_size
 from mgrep_tui.repositories.store import ARCHIVE, GIT, Kept, Store
 from mgrep_tui.settings.config import RepositorySettings
@@ -34,11 +34,15 @@ TURN_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """How a refresh went: what is there now, whether it changed, and a sentence when something kept it from being done."""
+    """How a refresh went: what is there now, whether it changed, and a sentence when something kept it from being done.
+
+    `is_moved` says that the tree is another folder of the same name: whoever watches it watches the old one.
+    """
 
     kept: Kept
     is_changed: bool = False
     note: str = ""
+    is_moved: bool = False
 
 
 class Arrivals:
@@ -64,12 +68,10 @@ class Arrivals:
             return self._store.renewed(kept)
         limits = self._limits()
         check_size(self._store.base, limits, 0)
-        with self._turn(cancel, report), self._store.coming(address) as coming:
+        with self._turn(cancel, report), self._store.writing(), self._store.coming(address) as coming:
             tree = coming / self._store.tree_of(address).name
             if has_git(self._environ):
-                report("connecting")
-                git = self._git(tree, address, cancel, limits, coming, report)
-                commit = git_transfer.clone(git, tree, address)
+                commit = self._clone(address, tree, coming, limits, cancel, report)
                 return self._store.settle(coming, address, commit, GIT)
             unpacked = self._download(address, tree, coming, limits, cancel, report)
             return self._store.settle(coming, address, unpacked.commit, ARCHIVE)
@@ -81,13 +83,16 @@ class Arrivals:
     def refresh(self, kept: Kept, address: Address, cancel: CancelToken, report: Report) -> Refreshed:
         """Bring what is new. Never raises `MgrepError`: what was there stays, and the note says why. Raises `Cancelled`."""
         try:
-            with self._turn(cancel, report), self._store.locked(address) as is_mine:
+            with self._turn(cancel, report), self._store.writing(), self._store.locked(address) as is_mine:
                 if not is_mine:
                     return Refreshed(kept)
                 if kept.record.way == GIT:
                     if not has_git(self._environ):
                         return Refreshed(kept, note=f"{kept.name} is as of {_age(kept)}: git is not installed.")
-                    return self._refresh_with_git(kept, address, cancel, report)
+                    try:
+                        return self._refresh_with_git(kept, address, cancel, report)
+                    except (git_transfer.UnclearError, GitFailedError) as error:
+                        return self._mended(kept, address, cancel, report, error)
                 return self._replace(kept, address, cancel, report)
         except MgrepError as error:
             return Refreshed(kept, note=f"{kept.name} is as of {_age(kept)}. {error}")
@@ -105,13 +110,25 @@ class Arrivals:
         git_transfer.tidy(git, kept.tree)
         return Refreshed(kept, is_changed)
 
+    def _mended(
+        self, kept: Kept, address: Address, cancel: CancelToken, report: Report, error: MgrepError
+    ) -> Refreshed:
+        """A clone that may be damaged is brought anew. Raises `error`, which told of it, when that fails too."""
+        try:
+            return self._replace(kept, address, cancel, report)
+        except MgrepError as again:
+            raise error from again
+
     def _replace(self, kept: Kept, address: Address, cancel: CancelToken, report: Report) -> Refreshed:
-        """An archive is brought anew and changes places with the old tree."""
+        """All is brought anew and changes places with the old tree."""
         with self._store.coming(address) as coming:
             tree = coming / kept.tree.name
-            unpacked = self._download(address, tree, coming, self._limits(), cancel, report)
-            if unpacked.commit and unpacked.commit == kept.record.commit:
-                return Refreshed(self._store.renewed(kept, is_fetched=True))
+            if kept.record.way == GIT:
+                commit = self._clone(address, tree, coming, self._limits(), cancel, report)
+            else:
+                commit = self._download(address, tree, coming, self._limits(), cancel, report).commit
+                if commit and commit == kept.record.commit:
+                    return Refreshed(self._store.renewed(kept, is_fetched=True))
             old = coming / "old"
             try:
                 kept.tree.rename(old)
@@ -120,7 +137,17 @@ class Arrivals:
                 if old.exists() and not kept.tree.exists():
                     old.rename(kept.tree)
                 raise MgrepError(f"The new tree could not be put in place: {error.strerror}.") from error
-        return Refreshed(self._store.renewed(kept, commit=unpacked.commit, is_fetched=True), is_changed=True)
+        return Refreshed(
+            self._store.renewed(kept, commit=commit, is_fetched=True),
+            is_changed=commit != kept.record.commit or not commit,
+            is_moved=True,
+        )
+
+    def _clone(
+        self, address: Address, tree: Path, coming: Path, limits: Limits, cancel: CancelToken, report: Report
+    ) -> str:
+        report("connecting")
+        return git_transfer.clone(self._git(tree, address, cancel, limits, coming, report), tree, address)
 
     def _download(
         self, address: Address, tree: Path, coming: Path, limits: Limits, cancel: CancelToken, report: Report
@@ -141,11 +168,15 @@ class Arrivals:
             self._turns.release()
 
     def _finish(self, kept: Kept, address: Address, cancel: CancelToken) -> None:
-        """End a checkout that was broken off; the objects are here."""
+        """End a checkout that was broken off; the objects are here. When that fails, what there is opens, and a refresh brings it anew."""
         commit = git_transfer.unfinished(kept.tree) if kept.record.way == GIT else ""
         if not commit or not has_git(self._environ):
             return
-        with self._store.locked(address, timeout_s=10.0) as is_mine:
+        with (
+            contextlib.suppress(MgrepError),
+            self._store.writing(),
+            self._store.locked(address, timeout_s=10.0) as is_mine,
+        ):
             if is_mine and git_transfer.unfinished(kept.tree):
                 git_transfer.check_out(Git(kept.tree, address, self._environ, cancel), kept.tree, commit)
 
@@ -165,8 +196,10 @@ def _forget_locks(git_dir: Path) -> None:
 def _age(kept: Kept) -> str:
     """When it was fetched, as a person says it."""
     seconds = max(0.0, time.time() - kept.record.fetched_at)
+    if seconds < 90:
+        return "a minute ago"
     if seconds < 5400:
-        return f"{max(1, round(seconds / 60))} minutes ago"
+        return f"{round(seconds / 60)} minutes ago"
     if seconds < 48 * 3600:
         return f"{round(seconds / 3600)} hours ago"
     return f"{round(seconds / 86400)} days ago"

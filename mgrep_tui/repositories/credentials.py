@@ -50,7 +50,7 @@ class Secret:
 
 def secret_for(address: Address, environ: Mapping[str, str]) -> Secret | None:
     """The secret for the address's host; None when there is none or it would travel in the clear. Pure."""
-    if not (address.scheme == "https" or (address.scheme == "http" and is_loopback(address.host))):
+    if not may_have_secret(address):
         return None
     if address.secret:
         user, _, password = address.secret.partition(":")
@@ -64,6 +64,11 @@ def secret_for(address: Address, environ: Mapping[str, str]) -> Secret | None:
         if token := environ.get(name, "").strip():
             return _sound(Secret(address.host, name, user, token))
     return None
+
+
+def may_have_secret(address: Address) -> bool:
+    """Whether a secret may travel to this address. Pure."""
+    return address.scheme == "https" or (address.scheme == "http" and is_loopback(address.host))
 
 
 def _sound(secret: Secret) -> Secret | None:

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from mgrep_tui.corpus.git import HARDENED, clean_environment, program
@@ -29,6 +29,7 @@ from mgrep_tui.repositories.limits import LimitError, Limits, check_size, memory
 POLL_S = 0.05
 LOOK_S = 0.5  # between two looks at the size
 SILENCE_S = 120.0  # a transfer that says nothing for so long has died
+DISK_SILENCE_S = 1_800.0  # a large tree on a slow disk is long in coming
 MAX_ERROR_BYTES = 100_000
 _SETTINGS = (
     "protocol.ext.allow=never",
@@ -133,6 +134,8 @@ class Git:
     def run(self, *arguments: str, is_offline: bool = False) -> str:
         """One command's output. Raises `GitFailedError`, `LimitError`, `MgrepError` and `Cancelled`; no process of it is left then."""
         environ = environment_for(self._address, self._environ, self._secret, is_offline=is_offline)
+        # Named, so that it is not looked for in the folders above when it is damaged: the cache may lie in somebody's repository.
+        environ["GIT_DIR"] = ".git"
         git = program(environ.get("PATH", os.defpath))
         if git is None:
             raise MgrepError("git is not installed.")
@@ -150,17 +153,17 @@ class Git:
             )
         except OSError as error:
             raise MgrepError(f"git cannot be started: {error.strerror}.") from error
-        return self._follow(process)
+        return self._follow(process, DISK_SILENCE_S if is_offline else SILENCE_S)
 
-    def _follow(self, process: subprocess.Popen[bytes]) -> str:
+    def _follow(self, process: subprocess.Popen[bytes], silence_s: float) -> str:
         listener = _Listener(process, self._report)
         looked = time.monotonic()
         try:
             while not listener.wait(POLL_S):
                 self._cancel.check()
                 now = time.monotonic()
-                if now - listener.heard_at > SILENCE_S:
-                    raise MgrepError("The transfer stood still and was given up.", "Try again later.")
+                if now - listener.heard_at > silence_s:
+                    raise MgrepError("git stood still and was given up.", "Try again later.")
                 if self._limits is not None and now - looked > LOOK_S:
                     self._check(process.pid, self._limits)
                     looked = time.monotonic()

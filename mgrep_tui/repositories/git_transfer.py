@@ -7,13 +7,15 @@ the network.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.repositories.addresses import Address
-from mgrep_tui.repositories.credentials import variables_named
+from mgrep_tui.repositories.credentials import may_have_secret, variables_named
 from mgrep_tui.repositories.git_process import Git, GitFailedError
+from mgrep_tui.repositories.limits import ROOM_HINT
 
 CURRENT = "refs/mgrep-tui/current"
 COMING = "refs/mgrep-tui/coming"
@@ -31,10 +33,13 @@ _FETCH = (
 
 def clone(git: Git, folder: Path, address: Address) -> str:
     """Fill the empty `folder`, where `git` runs. The commit that stands there afterwards. Raises as `fetch` and `Git.run`."""
-    git.run("init", "--quiet", "--template=", "--initial-branch=mgrep-tui", is_offline=True)
-    git.run("config", "remote.origin.url", address.url, is_offline=True)
-    commit = fetch(git, address)
-    check_out(git, folder, commit)
+    try:
+        git.run("init", "--quiet", "--template=", "--initial-branch=mgrep-tui", is_offline=True)
+        git.run("config", "remote.origin.url", address.url, is_offline=True)
+        commit = fetch(git, address)
+        check_out(git, folder, commit)
+    except GitFailedError as error:
+        raise explained(error, address) from error
     return commit
 
 
@@ -49,12 +54,12 @@ def fetch(git: Git, address: Address) -> str:
 
 
 def check_out(git: Git, folder: Path, commit: str) -> None:
-    """Make the tree that of a commit which is here. May be broken off and done again."""
+    """Make the tree that of a commit which is here. May be broken off and done again. Raises as `Git.run`, and `OSError`."""
     mark = folder / ".git" / "mgrep-tui-checkout"
     mark.write_text(commit, encoding="ascii")
     for lock in ("index.lock", "HEAD.lock"):
         (folder / ".git" / lock).unlink(missing_ok=True)  # of a checkout that was killed; nobody else works in here
-    git.run("checkout", "--quiet", "--force", "--detach", "--no-recurse-submodules", commit, "--", is_offline=True)
+    git.run("checkout", "--progress", "--force", "--detach", "--no-recurse-submodules", commit, "--", is_offline=True)
     git.run("update-ref", CURRENT, commit, is_offline=True)
     mark.unlink(missing_ok=True)
 
@@ -72,8 +77,13 @@ def tidy(git: Git, folder: Path) -> None:
     """Forget the objects of former commits when many refreshes have piled them up. Failing is no harm."""
     if len(list((folder / ".git" / "objects" / "pack").glob("*.pack"))) <= PACKS_KEPT:
         return
-    git.run("update-ref", "-d", COMING, is_offline=True)
-    git.run("gc", "--quiet", "--prune=now", is_offline=True)
+    with contextlib.suppress(MgrepError):
+        git.run("update-ref", "-d", COMING, is_offline=True)
+        git.run("gc", "--quiet", "--prune=now", is_offline=True)
+
+
+class UnclearError(MgrepError):
+    """Git failed for a reason that may lie in what is here as well as at the other side."""
 
 
 _NETWORK = re.compile(
@@ -96,6 +106,11 @@ _NO_REF = re.compile(
     r"couldn't find remote ref|not our ref|no such remote ref|remote ref does not exist|unadvertised object",
     re.IGNORECASE,
 )
+_NO_COMMIT = re.compile(r"expected commit type", re.IGNORECASE)
+_DISK = re.compile(
+    r"^(?!remote:).*(?P<what>no space left on device|disk quota exceeded|read-only file system)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _LIMITED = re.compile(r"returned error: 429|too many requests|rate limit", re.IGNORECASE)
 _HOST_KEY = re.compile(r"host key verification failed|authenticity of host|no .* host key is known", re.IGNORECASE)
 _OWNER = re.compile(r"dubious ownership", re.IGNORECASE)
@@ -115,13 +130,22 @@ def explained(error: GitFailedError, address: Address) -> MgrepError:
     where = address.host or address.project
     if _LIMITED.search(said):
         return MgrepError(
-            f"{where} takes no more requests for now.", f"Wait a while, or set {variables_named(address)}."
+            f"{where} takes no more requests for now.",
+            f"Wait a while, or set {variables_named(address)}." if may_have_secret(address) else "Wait a while.",
         )
+    if full := _DISK.search(said):
+        return MgrepError(f"The cache cannot be written: {full.group('what').lower()}.", ROOM_HINT)
     if _NO_REF.search(said):
-        what = f"branch, tag or commit '{address.ref}'" if address.ref else "commit yet"
+        if not address.ref:
+            return MgrepError(
+                f"There is no commit on the default branch of {address.project}.", "Name a branch that has one: @BRANCH"
+            )
         return MgrepError(
-            f"There is no {what} in {address.project}.", "A commit must be named in full." if address.ref else ""
+            f"There is no branch, tag or commit '{address.ref}' in {address.project}.",
+            "A commit must be named in full.",
         )
+    if _NO_COMMIT.search(said):
+        return MgrepError(f"'{address.ref}' of {address.project} is a tag of something that is no commit.")
     if _HOST_KEY.search(said):
         return MgrepError(f"The key of {where} is not known to ssh.", f"Connect once by hand, to check it: ssh {where}")
     if _OWNER.search(said):
@@ -137,14 +161,13 @@ def explained(error: GitFailedError, address: Address) -> MgrepError:
         hint = (
             "Add your key to the agent (ssh-add)." if address.scheme == "ssh"
             else f"If it is private, set {variables_named(address)}, or let git remember your name there."
+            if may_have_secret(address) else "Is the name right? If it is private, open it by https:// or ssh://."
         )  # fmt: skip
         return MgrepError(f"{where} does not let us read {address.project}, or there is no such repository.", hint)
     if _MISSING.search(said):
-        hint = (
-            f"Is the name right? If it is private, set {variables_named(address)}."
-            if address.host
-            else "Is the path right?"
-        )
+        hint = "Is the name right?" if address.host else "Is the path right?"
+        if may_have_secret(address):
+            hint += f" If it is private, set {variables_named(address)}."
         return MgrepError(
             f"There is no repository {address.project} at {where}."
             if address.host
@@ -152,9 +175,9 @@ def explained(error: GitFailedError, address: Address) -> MgrepError:
             hint,
         )
     if _UNSOUND.search(said):
-        return MgrepError(
+        return UnclearError(
             f"{address.project} holds objects that git takes for unsound, so it is not opened.", str(error)
         )
     if _TLS.search(said):
         return MgrepError(f"The connection to {where} is not safe: {error.message.removeprefix('git failed: ')}")
-    return MgrepError(f"{address.project} could not be fetched: {error.message.removeprefix('git failed: ')}")
+    return UnclearError(f"{address.project} could not be fetched: {error.message.removeprefix('git failed: ')}")

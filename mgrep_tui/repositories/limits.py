@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ from mgrep_tui.errors import MgrepError
 SPARE_BYTES = 500_000_000
 # Of the memory that is free when the work begins, the share that its processes may take.
 MEMORY_SHARE = 0.6
+
+# What a disk answers that takes nothing more; no connection ends with one of these.
+DISK_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM))
+ROOM_HINT = "Make room there, remove a repository (mgrep-tui repos remove NAME), or set MGREP_TUI_HOME to another disk."
 
 
 class LimitError(MgrepError):
@@ -39,7 +44,7 @@ def check_size(folder: Path, limits: Limits, size_bytes: int) -> None:
     if free is not None and free < SPARE_BYTES:
         raise LimitError(
             f"The disk of {folder} has only {free / 1e6:,.0f} MB left.",
-            "Make room there, remove a repository (mgrep-tui repos remove NAME), or set MGREP_TUI_HOME to another disk.",
+            ROOM_HINT,
         )
 
 

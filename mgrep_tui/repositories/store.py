@@ -27,7 +27,7 @@ import filelock
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.repositories.addresses import Address, AddressError, parse_address
-from mgrep_tui.repositories.limits import size_of
+from mgrep_tui.repositories.limits import ROOM_HINT, size_of
 from mgrep_tui.settings.paths import Folders
 
 RECORD = "origin.json"
@@ -126,14 +126,21 @@ class Store:
     # --- changes
 
     @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Around what writes into the store: a disk that is full, read-only or of another is a `MgrepError`."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise MgrepError(f"Nothing can be kept in {self.base}: {reason}.", ROOM_HINT) from error
+
+    @contextlib.contextmanager
     def coming(self, address: Address) -> Iterator[Path]:
         """A new folder for a tree that is on its way; it is gone afterwards, unless `settle` gave it its name."""
         self._sweep()
-        try:
+        with self.writing():
             self.base.mkdir(parents=True, exist_ok=True)
             folder = Path(tempfile.mkdtemp(prefix=f"{COMING}{os.getpid()}-", dir=self.base))
-        except OSError as error:
-            raise MgrepError(f"Nothing can be kept in {self.base}: {error.strerror}.") from error
         try:
             (folder / _slug(address.name)).mkdir()
             yield folder
@@ -173,12 +180,19 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self, address: Address, *, timeout_s: float = 0.0) -> Iterator[bool]:
-        """Whether this process is the one that may change the repository; the lock is let go at the end."""
-        self.base.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(self.base / f".{self.folder_of(address).name}.lock")
-        try:
-            lock.acquire(timeout=timeout_s)
-        except (filelock.Timeout, OSError):
+        """Whether this process is the one that may change the repository; the lock is let go at the end.
+
+        Raises `MgrepError` when nobody can change anything here.
+        """
+        with self.writing():
+            self.base.mkdir(parents=True, exist_ok=True)
+            lock = filelock.FileLock(self.base / f".{self.folder_of(address).name}.lock")
+            try:
+                lock.acquire(timeout=timeout_s)
+                is_mine = True
+            except filelock.Timeout:
+                is_mine = False
+        if not is_mine:
             yield False
             return
         try:

@@ -17,6 +17,7 @@ import re
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,9 +73,11 @@ def unpack(archive: Path, folder: Path, limits: Limits, cancel: CancelToken) -> 
                 comment = zipped.comment.decode("ascii", "replace").strip()
                 return _write(_of_zip(zipped, limits), folder, packed_bytes, limits, cancel, comment)
         with _plain(archive) as stream, tarfile.open(fileobj=stream, mode="r:") as packed:
-            return _write(
+            done = _write(
                 _of_tar(packed), folder, packed_bytes, limits, cancel, str(packed.pax_headers.get("comment", ""))
             )
+            stream.check_end()
+            return done
     except (
         tarfile.TarError,
         zipfile.BadZipFile,
@@ -83,6 +86,7 @@ def unpack(archive: Path, folder: Path, limits: Limits, cancel: CancelToken) -> 
         ValueError,
         RuntimeError,
         NotImplementedError,
+        zlib.error,
     ) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise ArchiveError(f"The archive cannot be unpacked: {error.strerror}.") from error
@@ -94,6 +98,7 @@ class _Careful(io.RawIOBase):
 
     def __init__(self, stream: gzip.GzipFile | io.BufferedReader) -> None:
         self._stream = stream
+        self._last = b""
 
     def readable(self) -> bool:
         return True
@@ -104,7 +109,15 @@ class _Careful(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         if not 0 <= size <= MAX_READ_BYTES:
             raise ArchiveError("The archive holds a header of an impossible length.")
-        return self._stream.read(size)
+        self._last = self._stream.read(size)
+        return self._last
+
+    def check_end(self) -> None:
+        """Raise what is wrong with the end: `tarfile` takes a damaged header for it, and looks at no check sum behind it."""
+        if len(self._last) != tarfile.BLOCKSIZE or self._last.count(0) != tarfile.BLOCKSIZE:
+            raise ArchiveError("The archive is damaged, or is cut off.")
+        if len(self._stream.read(MAX_READ_BYTES)) == MAX_READ_BYTES:
+            raise ArchiveError("The archive goes on behind its end.")
 
     def seek(self, offset: int, whence: int = 0) -> int:
         return self._stream.seek(offset, whence)
@@ -146,6 +159,8 @@ def _of_zip(zipped: zipfile.ZipFile, limits: Limits) -> Iterator[_Entry]:
     if len(zipped.infolist()) > limits.files:
         raise _too_many(limits)
     for member in zipped.infolist():
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ArchiveError("The archive is packed in a way that no forge uses.")
         mode = member.external_attr >> 16
         if member.is_dir():
             yield _Entry(member.orig_filename, "folder", 0)

@@ -91,9 +91,11 @@ def test_no_text_becomes_an_option_or_another_transport(text: str) -> None:
             or "@" in found.url
         )
         assert "::" not in found.url.partition("://")[0]
-        for word in (found.host, found.ref, *found.project.split("/")):
+        # Folders of a file address may be called anything: git sees them behind `file:///`.
+        names = [] if found.scheme == "file" else found.project.split("/")
+        for word in (found.host, found.ref, *names):
             assert not word.startswith("-")
-            assert found.scheme == "file" or not any(ord(char) < 32 for char in word)
+            assert not any(ord(char) < 32 for char in word)
         assert found.name
         assert parse_address(str(found)) == found or found.scheme in ("ssh", "https", "file")
 

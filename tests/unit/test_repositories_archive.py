@@ -20,7 +20,7 @@ from mgrep_tui.errors import Cancelled, MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories import unpack as unpacking
 from mgrep_tui.repositories.addresses import Address, parse_address
-from mgrep_tui.repositories.archive import TIMEOUT_S, archive_url, download
+from mgrep_tui.repositories.archive import TIMEOUT_S, archive_url, default_ref, download
 from mgrep_tui.repositories.arrival import Arrivals
 from mgrep_tui.repositories.limits import LimitError, Limits
 from mgrep_tui.repositories.store import Kept, Store
@@ -376,3 +376,74 @@ def test_a_download_that_hangs_ends_when_it_is_told_to(tmp_path: Path) -> None:
         serving.join(TIMEOUT_S)
     assert time.monotonic() - began < TIMEOUT_S / 2
     assert not (tmp_path / "archive").exists() and list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_server_that_never_answers_does_not_hold_up_the_end(world: World) -> None:
+    """The first line of an answer was waited for, twice half a minute, whoever had left."""
+    cancel = CancelToken()
+    world.forge.hangs = True
+    leaving = threading.Thread(target=lambda: (world.forge.began.wait(TIMEOUT_S), cancel.cancel()))
+    leaving.start()
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        world.arrivals().bring(world.address(""), cancel, world.said.append)
+    leaving.join()
+    assert time.monotonic() - began < TIMEOUT_S / 2
+    assert list(world.store.base.iterdir()) == []
+
+
+def test_no_network_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def refuse(address: tuple[str, int], *given: object, **named: object) -> socket.socket:
+        asked.append(address[0])
+        raise TimeoutError
+
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    address = parse_address("https://git.example.org/o/n")
+    assert address is not None
+    with pytest.raises(MgrepError, match="cannot be reached"):
+        default_ref(address, None, CancelToken())
+    assert asked == ["git.example.org"]
+
+
+@pytest.mark.parametrize("kind", ["in the middle", "the check sum", "without an end"])
+def test_a_damaged_archive_is_no_smaller_tree(tmp_path: Path, kind: str) -> None:
+    """A damaged header was taken for the end, and half of the files for all of them."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as packed:
+        for number in range(20):
+            member, content = tarfile.TarInfo(f"n/{number}"), os.urandom(2_000)
+            member.size = len(content)
+            packed.addfile(member, io.BytesIO(content))
+    plain = bytearray(out.getvalue())
+    third = 3 * (512 + 2048)
+    if kind == "in the middle":
+        plain[third + 20 : third + 60] = b"\xff" * 40
+    archive = tmp_path / "archive"
+    packed_bytes = bytearray(gzip.compress(bytes(plain)))
+    if kind == "the check sum":
+        packed_bytes[-6] ^= 1
+    archive.write_bytes(plain[:third] if kind == "without an end" else packed_bytes)
+    with pytest.raises(ArchiveError):
+        unpacked(archive)
+
+
+def test_a_zip_with_damaged_content_is_said(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("n/a.py", b"hello world " * 3_000)
+    content = bytearray(archive.read_bytes())
+    content[45] ^= 0x5A
+    content[60] ^= 0x5A
+    archive.write_bytes(content)
+    with pytest.raises(ArchiveError):
+        unpacked(archive)
+
+
+def test_a_zip_that_asks_for_any_memory_is_refused(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_LZMA) as packed:
+        packed.writestr("n/a.py", b"x")
+    with pytest.raises(ArchiveError, match="no forge"):
+        unpacked(archive)

@@ -1,67 +1,22 @@
-"""Repositories brought with git from a real server on this machine: cloned, refreshed, cancelled, refused, private; never half."""
+"""Repositories brought with git from a real server on this machine: cloned, refreshed, cancelled, refused; never half."""
 
 from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mgrep_tui.errors import Cancelled, MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
-from mgrep_tui.repositories import git_process, git_transfer, limits
-from mgrep_tui.repositories.addresses import Address, parse_address
+from mgrep_tui.repositories import git_process, git_transfer
+from mgrep_tui.repositories.addresses import parse_address
 from mgrep_tui.repositories.arrival import Arrivals
-from mgrep_tui.repositories.store import Kept, Store
-from mgrep_tui.settings.config import RepositorySettings
-from mgrep_tui.settings.paths import user_folders
-from tests.support.forge import Forge
+from tests.support.arrivals import World, command_lines, project
 from tests.support.git_trees import Tree
-
-SECRET = "s3cr3t-t0k3n-that-nobody-may-see"
-
-
-class World:
-    """A forge, a home, and a way to bring repositories."""
-
-    def __init__(self, folder: Path) -> None:
-        self.forge = Forge(folder / "forge")
-        self.home = folder / "home"
-        self.home.mkdir()
-        self.environ = {
-            "PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": str(self.home / "gitconfig"), "LC_ALL": "C",
-        }  # fmt: skip
-        self.store = Store(user_folders({"MGREP_TUI_HOME": str(self.home)}))
-        self.settings = RepositorySettings(refresh_s=0)
-        self.said: list[str] = []
-
-    def address(self, project: str, ref: str = "") -> Address:
-        found = parse_address(self.forge.url(project) + (f"@{ref}" if ref else ""))
-        assert found is not None
-        return found
-
-    def bring(
-        self, address: Address, cancel: CancelToken | None = None, environ: Mapping[str, str] | None = None
-    ) -> Kept:
-        arrivals = Arrivals(self.store, self.settings, {**self.environ, **(environ or {})})
-        return arrivals.bring(address, cancel or CancelToken(), self.said.append)
-
-    def refresh(self, kept: Kept, address: Address, environ: Mapping[str, str] | None = None) -> tuple[Kept, str]:
-        arrivals = Arrivals(self.store, self.settings, {**self.environ, **(environ or {})})
-        done = arrivals.refresh(kept, address, CancelToken(), self.said.append)
-        return done.kept, done.note
-
-    def left(self) -> list[str]:
-        """What lies in the store besides locks."""
-        try:
-            return sorted(name for name in os.listdir(self.store.base) if not name.endswith(".lock"))
-        except FileNotFoundError:
-            return []
 
 
 @pytest.fixture
@@ -69,15 +24,6 @@ def world(tmp_path: Path) -> Iterator[World]:
     made = World(tmp_path)
     yield made
     made.forge.close()
-
-
-def project(world: World, name: str = "ada/engine") -> Tree:
-    tree = world.forge.repository(name)
-    tree.write("src/main.py", "def run():\n    return 1\n")
-    tree.commit()
-    tree.write("src/main.py", "def run():\n    return 2\n")
-    tree.commit()
-    return tree
 
 
 def test_one_commit_comes_without_history_and_tags(world: World) -> None:
@@ -154,19 +100,6 @@ def test_a_branch_that_is_gone_leaves_what_was_there(world: World) -> None:
     assert (kept.tree / "src/main.py").read_text() == "def run():\n    return 1\n"
 
 
-def test_a_checkout_that_was_broken_off_is_ended_without_the_network(world: World) -> None:
-    tree = project(world)
-    address = world.address("ada/engine")
-    kept = world.bring(address)
-    (kept.tree / ".git" / "mgrep-tui-checkout").write_text(kept.record.commit)
-    (kept.tree / ".git" / "index.lock").touch()
-    (kept.tree / "src/main.py").write_text("half")
-    world.forge.status = 500
-    again = world.bring(address)
-    assert (again.tree / "src/main.py").read_text() == (tree.path / "src/main.py").read_text()
-    assert git_transfer.unfinished(again.tree) == ""
-
-
 @pytest.mark.parametrize(
     ("status", "headers", "expected"),
     [
@@ -195,106 +128,6 @@ def test_no_network_is_a_sentence(world: World) -> None:
     assert address is not None
     with pytest.raises(MgrepError, match="cannot be reached"):
         world.bring(address)
-
-
-def test_a_private_repository_asks_nobody_and_says_what_to_set(world: World) -> None:
-    project(world)
-    world.forge.password = "git:" + SECRET
-    asked = world.home / "asked"
-    asker = world.home / "asker"
-    asker.write_text(f"#!/bin/sh\ntouch '{asked}'\necho x\n")
-    asker.chmod(0o755)
-    (world.home / "gitconfig").write_text(f"[core]\n\taskPass = {asker}\n")
-    environ = {"GIT_ASKPASS": str(asker), "SSH_ASKPASS": str(asker), "DISPLAY": ":0"}
-    with pytest.raises(MgrepError, match=r"MGREP_TUI_TOKEN=127\.0\.0\.1"):
-        world.bring(world.address("ada/engine"), environ=environ)
-    assert not asked.exists()
-
-
-def test_the_persons_own_credential_helper_is_used(world: World) -> None:
-    project(world)
-    world.forge.password = "ada:" + SECRET
-    (world.home / "gitconfig").write_text(
-        f'[credential]\n\thelper = "!f() {{ echo username=ada; echo password={SECRET}; }}; f"\n'
-    )
-    assert (world.bring(world.address("ada/engine")).tree / "src/main.py").exists()
-
-
-def command_lines() -> list[bytes]:
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                found.append(Path("/proc", name, "cmdline").read_bytes())
-            except OSError:
-                continue
-    return found
-
-
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="reads /proc")
-def test_a_token_is_in_no_command_line_no_file_and_no_address(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    project(world)
-    world.forge.password = "git:" + SECRET
-    world.forge.hangs = True
-    environ = {"MGREP_TUI_TOKEN": f"other.example=x {world.forge.host}={SECRET}"}
-    done: list[Kept] = []
-    bringing = threading.Thread(target=lambda: done.append(world.bring(world.address("ada/engine"), environ=environ)))
-    bringing.start()
-    assert world.forge.began.wait(30)
-    lines = command_lines()
-    assert any(b"remote-http" in line for line in lines)
-    assert not any(SECRET.encode() in line for line in lines)
-    world.forge.hangs = False
-    world.forge.hang.set()
-    bringing.join(60)
-    assert done
-    for folder, _, names in os.walk(world.home):
-        for name in names:
-            assert SECRET.encode() not in Path(folder, name).read_bytes(), name
-    assert not any(SECRET in path for _, path, _ in world.forge.asked)
-    assert SECRET not in caplog.text
-    assert SECRET not in "".join(world.said)
-
-
-def test_a_redirect_to_another_host_does_not_take_the_token_along(world: World, tmp_path: Path) -> None:
-    other = Forge(tmp_path / "other")
-    try:
-        other.repository("ada/engine").commit()
-        world.forge.redirects["/ada/moved/info/refs"] = other.url("ada/engine") + "/info/refs?service=git-upload-pack"
-        environ = {"MGREP_TUI_TOKEN": f"{world.forge.host}={SECRET}"}
-        world.bring(world.address("ada/moved"), environ=environ)
-        other.password = "git:" + SECRET
-        with pytest.raises(MgrepError, match="does not let us read"):
-            world.bring(world.address("ada/moved", "main"), environ=environ)
-        assert [method for method, _, _ in other.asked][:3] == ["GET", "POST", "POST"]
-        assert not any("Authorization" in headers for _, _, headers in other.asked)
-    finally:
-        other.close()
-
-
-def test_the_persons_own_helper_does_not_get_our_token_to_keep(world: World) -> None:
-    project(world)
-    world.forge.password = "git:" + SECRET
-    kept = world.home / "kept"
-    (world.home / "gitconfig").write_text(f'[credential]\n\thelper = "!f() {{ cat >> {kept}; }}; f"\n')
-    world.bring(world.address("ada/engine"), environ={"MGREP_TUI_TOKEN": f"{world.forge.host}={SECRET}"})
-    assert not kept.exists()
-
-
-def test_an_old_token_is_no_obstacle_to_what_is_public(world: World) -> None:
-    project(world)
-    world.bring(world.address("ada/engine"), environ={"MGREP_TUI_TOKEN": f"{world.forge.host}=expired"})
-    assert not any("Authorization" in headers for _, _, headers in world.forge.asked)
-
-
-def test_a_secret_in_the_address_is_used_and_not_kept(world: World) -> None:
-    project(world)
-    world.forge.password = "ada:" + SECRET
-    address = parse_address(f"http://ada:{SECRET}@{world.forge.host}/ada/engine")
-    assert address is not None
-    kept = world.bring(address)
-    assert SECRET not in repr(address) + str(address) + repr(kept)
-    assert SECRET.encode() not in b"".join(path.read_bytes() for path in kept.folder.rglob("*") if path.is_file())
 
 
 def test_cancelling_leaves_nothing_and_no_process(world: World) -> None:
@@ -346,6 +179,21 @@ def test_a_cancelled_refresh_leaves_the_tree_as_it_was(world: World) -> None:
     assert (note, (kept.tree / "src/main.py").read_text()) == ("", "new")
 
 
+def test_a_default_branch_that_is_not_there_is_said(world: World) -> None:
+    tree = project(world)
+    tree.git("symbolic-ref", "HEAD", "refs/heads/gone")
+    with pytest.raises(MgrepError, match=r"no commit on the default branch of ada/engine\. Name a branch"):
+        world.bring(world.address("ada/engine"))
+    assert world.bring(world.address("ada/engine", "main"))
+
+
+def test_a_tag_of_a_file_is_no_commit(world: World) -> None:
+    tree = project(world)
+    tree.git("tag", "key", "HEAD:src/main.py")
+    with pytest.raises(MgrepError, match="'key' of ada/engine is a tag of something that is no commit"):
+        world.bring(world.address("ada/engine", "key"))
+
+
 def test_nothing_of_the_repository_or_of_the_persons_filters_runs(world: World) -> None:
     tree = world.forge.repository("mal/lory")
     ran = world.home / "ran"
@@ -369,35 +217,6 @@ def test_nothing_of_the_repository_or_of_the_persons_filters_runs(world: World) 
     assert (kept.tree / "a.txt").read_text() == "text\n"
     assert (kept.tree / "b.lfs").read_text().startswith("version")
     assert not ran.exists()
-
-
-def test_a_repository_that_is_too_large_is_stopped_with_a_way_out(world: World) -> None:
-    tree = world.forge.repository("big/one")
-    tree.write("noise.bin", os.urandom(3_000_000))
-    tree.commit()
-    world.settings = RepositorySettings(max_mb=1)
-    with pytest.raises(MgrepError, match=r"larger than 1 MB.*repositories\.max_mb"):
-        world.bring(world.address("big/one"))
-    assert world.left() == []
-
-
-def test_a_full_disk_is_said_before_anything_comes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    project(world)
-    monkeypatch.setattr(limits, "free_bytes", lambda folder: 1_000_000)
-    with pytest.raises(MgrepError, match="has only 1 MB left"):
-        world.bring(world.address("ada/engine"))
-    assert world.forge.asked == []
-
-
-def test_too_much_memory_is_stopped_with_a_way_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    project(world)
-    monkeypatch.setattr(git_process, "LOOK_S", 0.0)
-    monkeypatch.setattr(git_process, "memory_of_session", lambda session: 2_000_000)
-    world.settings = RepositorySettings(max_memory_mb=1)
-    world.forge.hangs = True
-    with pytest.raises(MgrepError, match=r"repositories\.max_memory_mb"):
-        world.bring(world.address("ada/engine"))
-    world.forge.hang.set()
 
 
 def test_a_file_address_is_cloned_too(world: World) -> None:
@@ -428,32 +247,6 @@ def test_listed_found_and_removed(world: World) -> None:
     assert world.store.all() == []
     assert not kept.folder.exists()
     assert world.left() == []
-
-
-def test_what_a_killed_process_left_on_the_way_is_swept(world: World) -> None:
-    project(world)
-    done = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, check=True)
-    world.store.base.mkdir(parents=True)
-    (world.store.base / f".coming-{done.stdout.strip()}-x").mkdir()
-    mine = world.store.base / f".coming-{os.getpid()}-y"
-    mine.mkdir()
-    world.bring(world.address("ada/engine"))
-    assert [name for name in world.left() if name.startswith(".coming")] == [mine.name]
-
-
-def test_damaged_records_are_no_repositories(world: World) -> None:
-    project(world)
-    kept = world.bring(world.address("ada/engine"))
-    for damage in (
-        "{",
-        "[]",
-        '{"address": 1}',
-        '{"address": "ext::sh -c x", "url": "", "commit": "", "way": "", "fetched_at": 0, "opened_at": 0}',
-    ):
-        (kept.folder / "origin.json").write_text(damage)
-        assert world.store.all() == []
-    again = world.bring(world.address("ada/engine"))
-    assert (again.tree / "src/main.py").exists()
 
 
 def test_ssh_never_asks(world: World) -> None:
