@@ -17,6 +17,7 @@ _ORDER = (
     IndexState.BROKEN,
 )
 EVENTS = 6
+OPENING = "opening the index"
 
 
 def united_health(labels: Sequence[str], healths: Sequence[Health], nested: Sequence[bool] = ()) -> Health:
@@ -27,9 +28,12 @@ def united_health(labels: Sequence[str], healths: Sequence[Health], nested: Sequ
     states = {health.state for health in healths}
     state = next((state for state in _ORDER if state in states), IndexState.READY)
     busy = [
-        (label, health) for label, health in zip(labels, healths, strict=True) if health.state is state and health.phase
+        (label, health.phase or (OPENING if state is IndexState.OPENING else ""))
+        for label, health in zip(labels, healths, strict=True)
+        if health.state is state
     ]
-    phase = f"{busy[0][0]}: {busy[0][1].phase}" if busy else ""
+    busy = [(label, phase) for label, phase in busy if phase]
+    phase = f"{busy[0][0]}: {busy[0][1]}" if busy else ""
     if len(busy) > 1:
         phase += f", and {len(busy) - 1} more"
     troubles = [

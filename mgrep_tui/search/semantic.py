@@ -32,13 +32,14 @@ from mgrep_tui.search.semantic_text import ChunkReader, ChunkText
 from mgrep_tui.search.semantic_union import all_mentions
 from mgrep_tui.settings.config import Settings
 
-__all__ = ["GONE", "LIKE_RATIO", "Deep", "SemanticEngine", "has_words"]
+__all__ = ["GONE", "LIKE_RATIO", "NOT_THERE", "Deep", "SemanticEngine", "has_words"]
 
 WIDE_ARM = 2_000  # candidates when a quoted text must be found in them and stands in too many files to look beforehand
 LISTED = 100  # chunks looked at together where filters alone are asked for
 LIKE_WORDS = 12  # rare words of a chunk that "more like this" asks for
 LIKE_RATIO = 0.7  # of meaning in "more like this": its words are many and common
 NOTHING_ASKED = Outcome(engine="index", notes=("There is no word in this to look for.",))
+NOT_THERE = "The index for searching by meaning is not there yet."
 GONE = Outcome(is_partial=True, notes=("That place has changed; search again.",))
 
 
@@ -80,9 +81,7 @@ class SemanticEngine:
         started = time.monotonic()
         catalog = view.catalog
         if catalog is None:
-            return Outcome(
-                is_partial=True, notes=(view.notice or "The index for searching by meaning is not there yet.",)
-            )
+            return Outcome(is_partial=True, notes=(view.notice or NOT_THERE,))
         if not has_words(query):
             if query.plain.strip() and not query.filters:
                 return NOTHING_ASKED

@@ -23,7 +23,7 @@ from mgrep_tui.retrieval import question as questions
 from mgrep_tui.retrieval.question import Question
 from mgrep_tui.retrieval.ranking import rank
 from mgrep_tui.search.query import Query
-from mgrep_tui.search.semantic import GONE, LIKE_RATIO, Deep, SemanticEngine, has_words
+from mgrep_tui.search.semantic import GONE, LIKE_RATIO, NOT_THERE, Deep, SemanticEngine, has_words
 from mgrep_tui.search.semantic_candidates import Pool
 from mgrep_tui.search.semantic_showing import Showing
 from mgrep_tui.search.semantic_union import all_mentions, trimmed, united
@@ -197,6 +197,8 @@ class _Asking:
         def ask(number: int, part: Part) -> Callable[[], None]:
             def run() -> None:
                 try:
+                    if part.view.catalog is None:
+                        raise MgrepError(part.view.notice or NOT_THERE)
                     pool = part.engine.pool(question, part.query, part.view, cancel, limit=limit, vector=vector)
                     self._answers.put((number, pool, ""))
                 except Cancelled:

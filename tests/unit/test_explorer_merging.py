@@ -163,3 +163,11 @@ def test_health_is_added_and_a_broken_root_does_not_break_the_others() -> None:
     # A root inside another one is in the other's counts.
     assert united_health(["a", "a/src"], [ready, ready], [False, True]).files_total == ready.files_total
     assert united_health(["a", "b"], [ready, Health(IndexState.OPENING)]).roots_open == 1
+
+
+def test_the_root_that_is_still_being_opened_is_named() -> None:
+    ready = Health(IndexState.READY, root="/a", files_total=3)
+    assert united_health(["a", "b"], [ready, Health(IndexState.OPENING)]).phase == "b: opening the index"
+    both = [Health(IndexState.OPENING), Health(IndexState.OPENING, "bringing o/n: connecting")]
+    assert united_health(["a", "b"], both).phase == "a: opening the index, and 1 more"
+    assert united_health(["a"], [ready]).phase == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from retrieval_world import ListSink, World
 
 from mgrep_tui.embedding.static import load_static
 from mgrep_tui.errors import Cancelled, IndexDamagedError
+from mgrep_tui.index.results import SemanticView
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import FileStat, Mode, Outcome
 from mgrep_tui.retrieval.signals import Candidate
@@ -105,6 +107,17 @@ def test_a_root_called_tests_is_no_folder_of_tests() -> None:
         found = facts(merged.candidates[1].path)
         assert (found.roles, found.platforms, found.version) == (frozenset(), frozenset(), None)
     assert "flask" in facts(united([pool(1, 1, {}), pool(1, 1, {})], ["x", "flask"]).candidates[1].path).folder_words
+
+
+def test_a_root_whose_index_is_not_open_yet_is_named(worlds: dict[str, World]) -> None:
+    """Git hung in one of three folders: its hits were missing and nothing said so."""
+    whole = parts(worlds, "try a failed upload again")
+    given = [whole[0], replace(whole[1], view=SemanticView())]
+    found, outcome, _ = search(given)
+    assert found[0] == "service/src/upload.py"
+    assert outcome.is_partial
+    assert outcome.notes == ("site: The index for searching by meaning is not there yet.",)
+    assert search([replace(given[1], view=SemanticView(notice="No model."))])[1].notes == ("site: No model.",)
 
 
 class Slow:
