@@ -40,7 +40,7 @@ def targets_of(words: Sequence[str], workspace: str, workspaces: Mapping[str, Se
         name = word.removeprefix(MARK)
         if word.startswith(MARK) and name in workspaces:
             title = name if not wanted else ""
-            wanted += workspaces[name]
+            wanted += _places_of(name, workspaces, frozenset())
         elif word.startswith(MARK) and not Path(word).exists():
             known = ", ".join(MARK + known for known in workspaces)
             raise MgrepError(
@@ -63,6 +63,19 @@ def targets_of(words: Sequence[str], workspace: str, workspaces: Mapping[str, Se
     if troubles and not places:
         raise troubles[0]
     return Targets(tuple(places.values()), tuple(str(trouble) for trouble in troubles), title)
+
+
+def _places_of(name: str, workspaces: Mapping[str, Sequence[str]], around: frozenset[str]) -> list[str]:
+    """The places of a workspace and of those that it names; one that is in itself adds nothing."""
+    found: list[str] = []
+    for word in workspaces[name]:
+        inner = word.removeprefix(MARK)
+        if word.startswith(MARK) and inner in workspaces:
+            if inner not in around | {name}:
+                found += _places_of(inner, workspaces, around | {name})
+        else:
+            found.append(word)
+    return found
 
 
 def _target(word: str) -> Target:

@@ -6,6 +6,7 @@ a transport that runs programs (`ext::`).
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote, urlsplit
@@ -25,6 +26,8 @@ SCHEMES = ("https", "http", "ssh", "git", "file")
 MAX_CHARS = 1_000
 _SHORT = re.compile(r"(?P<forge>[a-z]+):(?!//)(?P<rest>.+)", re.DOTALL)
 _SCP_LIKE = re.compile(r"(?P<user>[\w.+-]+)@(?P<host>[\w.-]+):(?!//)(?P<path>[^\s].*)", re.DOTALL)
+# Without a user, git's way to write an address looks like much else: a file with a line, a drive.
+_SCP_BARE = re.compile(r"(?P<host>[\w.-]{2,}):(?!//)(?P<path>[^\s:]+)")
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _PART = re.compile(r"[\w.~+][\w.~+-]*")
 _BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\.lock(?:/|$)|/\.|^[-./@]$|^[-/.]|[/.]$")
@@ -111,6 +114,13 @@ def parse_address(text: str) -> Address | None:
         _check(text, scp["host"], path)
         url = f"{scp['user']}@{scp['host']}:{path}"
         return Address(url, "ssh", scp["host"], path.strip("/"), ref, forge_of(scp["host"]))
+    if scp := _SCP_BARE.fullmatch(text):
+        path, ref = _split_ref(scp["path"], text)
+        if path.endswith(".git") or ("." in scp["host"] and "/" in path.strip("/")):
+            _check(text, scp["host"], path)
+            return Address(f"{scp['host']}:{path}", "ssh", scp["host"], path.strip("/"), ref, forge_of(scp["host"]))
+    if any(host and text.startswith(f"{host}/") for host in SHORT_FORMS.values()):
+        return _from_url(f"https://{text}", "https")
     return None
 
 
@@ -164,7 +174,8 @@ def _from_url(text: str, scheme: str) -> Address:
     except ValueError as error:
         raise AddressError(f"The address cannot be understood: {error}.") from error
     if scheme == "file":
-        return _from_file(text, parts.netloc, parts.path)
+        # What stands behind # and ? is part of the path, as git has it.
+        return _from_file(text, parts.netloc, text.partition("://")[2].removeprefix(parts.netloc))
     if ":" in host:
         host = f"[{host}]"
     netloc = f"{host}:{port}" if port else host
@@ -194,6 +205,7 @@ def _from_file(text: str, netloc: str, path: str) -> Address:
     plain = unquote(folder + slash + last)
     if not plain.strip("/") or "\0" in plain:
         raise AddressError(f"'{text}' names no repository.")
+    plain = posixpath.normpath("/" + plain.lstrip("/"))
     return Address(f"file://{quote(plain)}", "file", "", plain, ref)
 
 
@@ -211,7 +223,9 @@ def _check(text: str, host: str, path: str) -> None:
     if len(text) > MAX_CHARS or not _HOST.fullmatch(host):
         raise AddressError(f"'{host}' is no name of a host.")
     parts = [part for part in path.split("/") if part]
-    if not parts or any(part in (".", "..") or not _PART.fullmatch(part) for part in parts):
+    if not parts:
+        raise AddressError(f"'{text}' names no repository.", "Write it with owner and name.")
+    if any(part in (".", "..") or not _PART.fullmatch(part) for part in parts):
         raise AddressError(
             f"'{path}' is no name of a repository.", "Owner and name are of letters, digits, '-', '_' and '.'."
         )

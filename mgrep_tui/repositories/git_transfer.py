@@ -108,7 +108,7 @@ _NO_REF = re.compile(
 )
 _NO_COMMIT = re.compile(r"expected commit type", re.IGNORECASE)
 _DISK = re.compile(
-    r"^(?!remote:).*(?P<what>no space left on device|disk quota exceeded|read-only file system)",
+    r"^(?!remote:).*(?P<what>no space left on device|disk quota exceeded|out of disk ?space|read-only file system)",
     re.IGNORECASE | re.MULTILINE,
 )
 _LIMITED = re.compile(r"returned error: 429|too many requests|rate limit", re.IGNORECASE)

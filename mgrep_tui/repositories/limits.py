@@ -19,6 +19,13 @@ MEMORY_SHARE = 0.6
 DISK_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM))
 ROOM_HINT = "Make room there, remove a repository (mgrep-tui repos remove NAME), or set MGREP_TUI_HOME to another disk."
 
+WRITABLE_HINT = "Set MGREP_TUI_HOME to a folder that can be written."
+
+
+def disk_hint(number: int | None) -> str:
+    """What to do about an error of the disk, by its number."""
+    return ROOM_HINT if number in (errno.ENOSPC, errno.EDQUOT) else WRITABLE_HINT
+
 
 class LimitError(MgrepError):
     """A repository is larger than what may be taken for it."""

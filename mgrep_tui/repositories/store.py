@@ -27,7 +27,7 @@ import filelock
 
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.repositories.addresses import Address, AddressError, parse_address
-from mgrep_tui.repositories.limits import ROOM_HINT, size_of
+from mgrep_tui.repositories.limits import disk_hint, size_of
 from mgrep_tui.settings.paths import Folders
 
 RECORD = "origin.json"
@@ -132,7 +132,7 @@ class Store:
             yield
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise MgrepError(f"Nothing can be kept in {self.base}: {reason}.", ROOM_HINT) from error
+            raise MgrepError(f"Nothing can be kept in {self.base}: {reason}.", disk_hint(error.errno)) from error
 
     @contextlib.contextmanager
     def coming(self, address: Address) -> Iterator[Path]:

@@ -60,6 +60,16 @@ def test_a_workspace_is_its_places(here: Path) -> None:
     assert (shown(both), both.title) == (["a", "b"], "")
 
 
+def test_a_workspace_may_name_others_and_itself(here: Path) -> None:
+    known = {
+        "all": ("@work", "github:o/n", "@all"),
+        "work": (str(here / "a"), "@all", "@one"),
+        "one": (str(here / "b"),),
+    }
+    found = targets_of(["@all"], "", known)
+    assert (shown(found), found.title, found.troubles) == (["a", "b", "github:o/n"], "all", ())
+
+
 def test_an_unknown_workspace_names_those_that_are(here: Path) -> None:
     with pytest.raises(MgrepError, match="@work"):
         targets_of(["@wrok"], "", {"work": ("a",)})

@@ -35,6 +35,11 @@ def parsed(text: str) -> Address:
         ("git+https://example.org/o/n", "https://example.org/o/n", ""),
         ("ssh://git@example.org:2222/o/n.git@v1", "ssh://git@example.org:2222/o/n.git", "v1"),
         ("git@example.org:o/n.git", "git@example.org:o/n.git", ""),
+        ("example.org:o/n.git@v1", "example.org:o/n.git", "v1"),
+        ("example.org:/srv/git/n", "example.org:/srv/git/n", ""),
+        ("work:n.git", "work:n.git", ""),
+        ("github.com/o/n@v1", "https://github.com/o/n", "v1"),
+        ("file:///srv/a#b/c?d@main", "file:///srv/a%23b/c%3Fd", "main"),
         ("file:///srv/with%20space/n@main", "file:///srv/with%20space/n", "main"),
         ("file:///srv/a@b/n", "file:///srv/a%40b/n", ""),
     ],
@@ -46,7 +51,23 @@ def test_every_way_to_write_one(text: str, url: str, ref: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["src", "./github:o", "C:\\code", "C:/code", "a:b", "user@host", "@work", "/srv/x", "~/x", ""]
+    "text",
+    [
+        "src",
+        "./github:o",
+        "C:\\code",
+        "C:/code",
+        "a:b",
+        "user@host",
+        "app.py:12",
+        "app.py:12:3",
+        "src/app.py:a/b",
+        "github.com",
+        "@work",
+        "/srv/x",
+        "~/x",
+        "",
+    ],
 )
 def test_the_names_of_folders_are_none(text: str) -> None:
     assert parse_address(text) is None
@@ -110,6 +131,8 @@ def test_one_repository_has_one_place_however_it_is_written() -> None:
     ]
     assert len({parsed(form).key for form in forms}) == 1
     assert parsed("github:o/n@v1").key != parsed("github:o/n").key
+    files = ["file:///srv/git/n", "file:///srv/git/n/", "file:///srv//git/./n", "file://localhost/srv/x/../git/n"]
+    assert len({parsed(form).key for form in files}) == 1
 
 
 def test_what_repo_may_call_it() -> None:
