@@ -22,7 +22,7 @@ _TIMEOUT_S = 2.0
 _MAX_BLOB_BYTES = 8_000_000
 # Matching takes the product of the lines that differ; above this many on a side only the set of lines is compared.
 _MAX_MATCHED_LINES = 2_500
-_LARGE_FILE_POINTER = b"version https://git-lfs.github.com/spec/"
+LARGE_FILE_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def changed_lines(root: Root, path: bytes, data: bytes) -> dict[int, str]:
@@ -32,7 +32,7 @@ def changed_lines(root: Root, path: bytes, data: bytes) -> dict[int, str]:
     git, and whenever git does not answer in time. Line ends do not count as a difference. May block for two seconds; any thread.
     """
     before = committed(root, path)
-    if before is None or before.startswith(_LARGE_FILE_POINTER):
+    if before is None or before.startswith(LARGE_FILE_POINTER):
         return {}
     old = searchable(before)
     new = searchable(data)
@@ -41,10 +41,10 @@ def changed_lines(root: Root, path: bytes, data: bytes) -> dict[int, str]:
     return compare_lines(split_lines(old.data), split_lines(new.data))
 
 
-def committed(root: Root, path: bytes) -> bytes | None:
-    """The bytes of `path` in the last commit of the repository that holds it, unfiltered; None when there are none."""
+def committed(root: Root, path: bytes, commit: str = "") -> bytes | None:
+    """The bytes of `path` in a commit (the last one) of the repository that holds it, unfiltered; None when there are none."""
     owner, inner = owner_of(root, path)
-    commit = git.head(owner).commit
+    commit = commit or git.head(owner).commit
     if not commit:
         return None
     try:
@@ -59,8 +59,20 @@ def _blob(folder: Path, commit: str, path: bytes) -> bytes:
     return git.run(folder, ("cat-file", "blob", name), timeout_s=_TIMEOUT_S, max_bytes=_MAX_BLOB_BYTES)
 
 
-def compare_lines(old: Sequence[bytes], new: Sequence[bytes]) -> dict[int, str]:
-    """The marks of `changed_lines` for two lists of lines. Pure."""
+def matching_lines(old: Sequence[bytes], new: Sequence[bytes]) -> dict[int, int]:
+    """Which line of `old` a line of `new` is, for those that did not change. Pure."""
+    start, end = _same_ends(old, new)
+    found = {number: number for number in range(start)}
+    found.update((len(new) - 1 - number, len(old) - 1 - number) for number in range(end))
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    if max(len(old), len(new)) <= _MAX_MATCHED_LINES:
+        for old_from, new_from, size in difflib.SequenceMatcher(None, old, new, False).get_matching_blocks():
+            found.update((start + new_from + number, start + old_from + number) for number in range(size))
+    return found
+
+
+def _same_ends(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int]:
+    """How many lines are the same at the beginning, and of the rest at the end."""
     start = 0
     shortest = min(len(old), len(new))
     while start < shortest and old[start] == new[start]:
@@ -68,6 +80,12 @@ def compare_lines(old: Sequence[bytes], new: Sequence[bytes]) -> dict[int, str]:
     end = 0
     while end < shortest - start and old[-1 - end] == new[-1 - end]:
         end += 1
+    return start, end
+
+
+def compare_lines(old: Sequence[bytes], new: Sequence[bytes]) -> dict[int, str]:
+    """The marks of `changed_lines` for two lists of lines. Pure."""
+    start, end = _same_ends(old, new)
     old, new = old[start : len(old) - end], new[start : len(new) - end]
     if max(len(old), len(new)) > _MAX_MATCHED_LINES:
         known = set(old)

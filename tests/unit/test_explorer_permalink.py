@@ -43,7 +43,7 @@ def test_one_line_is_one_line() -> None:
     assert address("git@github.com:o/n", COMMIT, b"caf\xe9", 7, 7).endswith("/caf%E9#L7")
 
 
-@pytest.mark.parametrize("remote", ["/srv/git/name.git", "../name", "", "file:///srv/x"])
+@pytest.mark.parametrize("remote", ["/srv/git/name.git", "../name", "", "file:///srv/x", "C:/git/n"])
 def test_a_remote_without_an_address_is_said(remote: str) -> None:
     with pytest.raises(MgrepError):
         address(remote, COMMIT, b"x", 1, 1)
@@ -56,6 +56,20 @@ def test_a_remote_without_an_address_is_said(remote: str) -> None:
         ("https://codeberg.org/o/n.git", f"https://codeberg.org/o/n/src/commit/{COMMIT}/a/b.py#L3-L5"),
         ("https://git.example.org:3000/o/n.git", f"https://git.example.org:3000/o/n/src/commit/{COMMIT}/a/b.py#L3-L5"),
         ("http://git.local/o/n", f"http://git.local/o/n/src/commit/{COMMIT}/a/b.py#L3-L5"),
+        ("ssh://git@ssh.github.com:443/o/n.git", f"https://github.com/o/n/blob/{COMMIT}/a/b.py#L3-L5"),
+        ("https://GitHub.com/o/n", f"https://github.com/o/n/blob/{COMMIT}/a/b.py#L3-L5"),
+        (
+            "https://bitbucket.example.org/scm/key/n.git",
+            f"https://bitbucket.example.org/projects/key/repos/n/browse/a/b.py?at={COMMIT}#3-5",
+        ),
+        (
+            "ssh://git@bitbucket.example.org:7999/~ada/n.git",
+            f"https://bitbucket.example.org/users/ada/repos/n/browse/a/b.py?at={COMMIT}#3-5",
+        ),
+        (
+            "https://bitbucket.example.org/bitbucket/scm/key/n.git",
+            f"https://bitbucket.example.org/bitbucket/projects/key/repos/n/browse/a/b.py?at={COMMIT}#3-5",
+        ),
         ("ssh://git@git.example.org:2222/o/n", f"https://git.example.org/o/n/src/commit/{COMMIT}/a/b.py#L3-L5"),
     ],
 )
