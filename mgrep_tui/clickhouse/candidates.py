@@ -1,15 +1,16 @@
 """Which chunks of an engine might answer a question, with all that the ranking wants to know of each.
 
-Two rounds of statements, each at once: first every arm gives candidates, then what is known of each is asked for. What differs on this disk
+Rounds of statements, each at once: first every arm gives candidates, then what is known of each is asked for. What differs on this disk
 takes part as if the engine had it.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from mgrep_tui.clickhouse.allowed import AllowedChunks
 from mgrep_tui.clickhouse.bound import Bound
 from mgrep_tui.clickhouse.connection import Connection, Limits, rows
+from mgrep_tui.clickhouse.documents import Documents, Known
 from mgrep_tui.clickhouse.heads import Heads, Narrowed
 from mgrep_tui.clickhouse.here import MOST_FILES, HereChunk, HereChunks
 from mgrep_tui.clickhouse.keys import CHUNK_BITS, document_of_chunk
@@ -37,10 +39,9 @@ from mgrep_tui.search.semantic_union import as_folder
 
 T = TypeVar("T")
 LIMITS = Limits(time_s=10.0, memory_bytes=4_000_000_000)
-CHUNK_COLUMNS = (
-    "chunk, content, path, language, file_language, flags, kind, symbol, container, first_line, last_line, part, parts,"
-    " text_hash, first_block, last_block"
-)
+LOOKUP = replace(LIMITS, threads=1)
+"""For what goes by numbers: several such statements run at once, and more threads for one cost more than they bring."""
+_PACKED = struct.Struct("<16s16sIIHHBII6I")  # as `schema.PACKED` says
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,6 @@ class Found:
     file_language: str
     states: tuple[int, ...] = ()
     here: HereChunk | None = None  # it is on this disk, and the engine has something else
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of a document: how near it is as a whole, and how many chunks it has."""
-
-    centre: float | None
-    chunks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +75,7 @@ class Candidates:
         self._makes = makes
         self.words = WordSearch(connection, LIMITS)
         self.near = NearSearch(connection, LIMITS)
+        self._documents = Documents(connection, LOOKUP)
         self._pool = ThreadPoolExecutor(6, "engine-arm")
 
     def close(self) -> None:
@@ -91,7 +85,8 @@ class Candidates:
         """The table of the model's vectors; empty where there are none."""
         return self.near.table_of(self._model.model_id, cancel) if self._model is not None else ""
 
-    def _submit(self, call: Callable[[], T]) -> Future[T]:
+    def submit(self, call: Callable[[], T]) -> Future[T]:
+        """Run something beside what its caller does."""
         return self._pool.submit(call)
 
     def hidden(self, heads: Heads, overlay: Overlay | None, cancel: CancelToken) -> list[int]:
@@ -142,26 +137,23 @@ class Candidates:
             vector = model.embed_query(question.text)
         if not table:
             vector = None
-        # Whoever waits for another of these was submitted after it.
-        by_names = self._submit(lambda: self._definitions(question, allowed, cancel))
-        by_meaning = self._submit(lambda: self._near(table, vector, arm, allowed, cancel))
-        word_hits = self.words.search(
-            question.text,
-            arm,
-            allowed,
-            cancel,
-            beside=lambda: [*by_meaning.result(), *by_names.result()],
-            has_local=bool(here),
-        )
-        near, defining = by_meaning.result(), by_names.result()
+        by_names = self.submit(lambda: self._definitions(question, allowed, cancel))
+        by_meaning = self.submit(lambda: self._near(table, vector, arm, allowed, cancel))
+        word_hits = self.words.search(question.text, arm, allowed, cancel, has_local=bool(here))
+        cosines, defining = by_meaning.result(), by_names.result()
+        near = list(cosines)
         wanted = list(dict.fromkeys([*word_hits.words, *near, *list(word_hits.naming)[: 2 * NAME_ARM], *defining]))
         cancel.check()
-        exact = None
-        if vector is not None:
-            asked = vector
-            exact = self._submit(lambda: self.near.cosines(table, asked, wanted, cancel))
+        # All that goes by the numbers of chunks and documents, at once.
+        known = self.submit(
+            lambda: self._documents.known({document_of_chunk(chunk) for chunk in wanted}, vector, cancel)
+        )
+        unscored = [chunk for chunk in wanted if chunk not in word_hits.covered]
+        covered = self.submit(lambda: self.words.covered(question.stems, unscored, cancel))
+        far = self.submit(lambda: self._far(table, vector, [chunk for chunk in wanted if chunk not in cosines], cancel))
         every = {found.row.chunk_id: found for found in self.chunks(wanted, narrowed, cancel)}
-        cosines = exact.result() if exact is not None else {}
+        cosines |= far.result()
+        word_hits = replace(word_hits, covered=word_hits.covered | covered.result())
         if here:
             word_hits, own = _with_here(word_hits, here, vector)
             cosines |= own
@@ -171,12 +163,16 @@ class Candidates:
             defining += [found.row.chunk_id for found in here if found.here is not None and found.here.defines(names)]
         words = _first(word_hits.words, every, arm)
         nearest = dict(
-            sorted(((chunk, cosines[chunk]) for chunk in near if chunk in cosines), key=lambda one: -one[1])[:arm]
+            sorted(
+                ((chunk, cosines[chunk]) for chunk in near if chunk in cosines and chunk in every),
+                key=lambda one: -one[1],
+            )[:arm]
         )
         naming = _first(word_hits.naming, every, arm)
         order = list(dict.fromkeys([*words, *nearest, *list(naming)[:NAME_ARM], *defining]))
         kept = [every[chunk] for chunk in order if chunk in every]
-        return self._described(question, kept, word_hits, words, naming, cosines, vector, narrowed, cancel)
+        scores = Scores(words, word_hits.body, naming, cosines, {})
+        return self._described(question, kept, word_hits, scores, known.result(), vector, narrowed, cancel)
 
     def _near(
         self,
@@ -185,47 +181,52 @@ class Candidates:
         arm: int,
         allowed: AllowedChunks,
         cancel: CancelToken,
-    ) -> list[int]:
+    ) -> dict[int, float]:
         if vector is None or not float(np.linalg.norm(vector)) > 0:
-            return []
+            return {}
         return self.near.search(table, vector, arm, allowed, cancel)
+
+    def _far(
+        self, table: str, vector: npt.NDArray[np.float32] | None, chunks: Sequence[int], cancel: CancelToken
+    ) -> dict[int, float]:
+        """How near those chunks are that other arms found."""
+        if vector is None or not float(np.linalg.norm(vector)) > 0:
+            return {}
+        return self.near.cosines(table, vector, chunks, cancel)
 
     def _described(
         self,
         question: Question,
         kept: list[Found],
         word_hits: WordHits,
-        words: dict[int, float],
-        naming: dict[int, float],
-        cosines: dict[int, float],
+        scores: Scores,
+        known: dict[int, Known],
         vector: npt.NDArray[np.float32] | None,
         narrowed: Narrowed,
         cancel: CancelToken,
     ) -> Gathered:
-        """The second round: what the ranking wants to know of every candidate."""
+        """The candidates with all that the ranking wants to know of each."""
         stems_count = max(1, len(question.stems))
         coverage = {chunk: min(1.0, covered / stems_count) for chunk, covered in word_hits.covered.items()}
-        documents = self._submit(
-            lambda: self._documents({found.row.file_id for found in kept if found.here is None}, vector, cancel)
-        )
-        twins = self._submit(lambda: self._with_younger_twin(kept, narrowed, cancel))
+        files = [(found.states[0], found.row.file_id, found.row.path) for found in kept]
+        twins = self.submit(lambda: self._documents.with_younger_twin(files, cancel))
         stems = {paths.facts(found.row.path.decode("utf-8", "replace")).stem.lower() for found in kept}
         counts = self.words.holders(keys_of("names", sorted(stems)), cancel)
         mentions = {stem: counts.get(keys_of("names", [stem])[0], 0) for stem in stems}
-        known, young = documents.result(), twins.result()
+        young = twins.result()
         for found in kept:
             if found.here is not None:
                 one, key = found.here, found.row.chunk_id
                 coverage[key] = one.coverage(keys_of("body", question.stems))
                 near = None if vector is None or one.centre is None else float(one.centre @ vector)
-                known[found.row.file_id] = _Known(near, one.chunks)
+                known[found.row.file_id] = Known(near, one.chunks)
         states = tuple(dict.fromkeys(found.states[0] for found in kept))
         numbers = {state: number for number, state in enumerate(states)}
-        scores = Scores(words, word_hits.body, naming, cosines, coverage)
+        scores = replace(scores, coverage=coverage)
         candidates = []
         for found in kept:
             row = found.row
-            about = known.get(row.file_id, _Known(None, 1))
+            about = known.get(row.file_id, Known(None, 1))
             path = row.path.decode("utf-8", "replace")
             if not narrowed.heads.is_single:
                 path = as_folder(narrowed.heads.label_of(found.states[0])) + "/" + path
@@ -268,14 +269,14 @@ class Candidates:
             return []
         bound = Bound()
         database = self._connection.database
-        statement = f"SELECT {CHUNK_COLUMNS} FROM {database}.chunks WHERE chunk IN {bound.numbers(sorted(wanted))} LIMIT 1 BY chunk"
-        documents = sorted({document_of_chunk(chunk) for chunk in wanted})
-        files = self._submit(lambda: self._states_of(documents, narrowed, cancel))
+        statement = (
+            f"SELECT chunk, packed FROM {database}.chunks WHERE chunk IN {bound.numbers(sorted(wanted))} ORDER BY chunk"
+        )
         found: dict[int, Found] = {}
-        for row in rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel)):
-            one = _found(row)
-            found[one.row.chunk_id] = one
-        states = files.result()
+        for chunk, packed in rows(self._connection.batches(statement, bound.values, limits=LOOKUP, cancel=cancel)):
+            found[chunk] = _found(chunk, packed)
+        contents = {one.where.content for one in found.values() if one.where is not None}
+        states = self._documents.states(contents, narrowed, cancel)
         order = {state: number for number, state in enumerate(narrowed.heads.by_state)}
         kept = []
         for chunk in wanted:
@@ -287,62 +288,6 @@ class Candidates:
             if own:
                 kept.append(replace(known, states=tuple(own)))
         return kept
-
-    def _states_of(self, documents: list[int], narrowed: Narrowed, cancel: CancelToken) -> dict[int, set[int]]:
-        """Which searched commits have these documents."""
-        bound = Bound()
-        database = self._connection.database
-        numbers = bound.numbers(documents)
-        statement = (
-            f"SELECT document, state FROM {database}.files WHERE content IN"
-            f" (SELECT content FROM {database}.documents WHERE document IN {numbers})"
-            f" AND document IN {numbers} AND state IN {bound.numbers(narrowed.states)}"
-        )
-        found: dict[int, set[int]] = {}
-        for document, state in rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel)):
-            found.setdefault(document, set()).add(state)
-        return found
-
-    def _documents(
-        self, documents: set[int], vector: npt.NDArray[np.float32] | None, cancel: CancelToken
-    ) -> dict[int, _Known]:
-        if not documents:
-            return {}
-        bound = Bound()
-        statement = (
-            f"SELECT document, chunks, centre FROM {self._connection.database}.documents"
-            f" WHERE document IN {bound.numbers(sorted(documents))} LIMIT 1 BY document"
-        )
-        found: dict[int, _Known] = {}
-        for batch in self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel):
-            centres = batch.column(2).to_pylist()
-            for document, chunks, centre in zip(
-                batch.column(0).to_pylist(), batch.column(1).to_pylist(), centres, strict=True
-            ):
-                near = None
-                if vector is not None and len(centre) == len(vector):
-                    near = float(np.array(centre, np.float32) @ vector)
-                found[document] = _Known(near, chunks)
-        return found
-
-    def _with_younger_twin(self, kept: list[Found], narrowed: Narrowed, cancel: CancelToken) -> set[int]:
-        """The documents whose path without its version folder is a file of the same commit too."""
-        twins: dict[tuple[int, bytes], list[int]] = {}
-        for found in kept:
-            twin = paths.without_version(found.row.path.decode("utf-8", "surrogateescape"))
-            if twin is not None:
-                key = found.states[0], twin.encode("utf-8", "surrogateescape")
-                twins.setdefault(key, []).append(found.row.file_id)
-        if not twins:
-            return set()
-        bound = Bound()
-        statement = (
-            f"SELECT DISTINCT state, path FROM {self._connection.database}.files"
-            f" WHERE state IN {bound.numbers(sorted({state for state, _ in twins}))}"
-            f" AND hex(path) IN {bound.texts([path.hex().upper() for _, path in twins])}"
-        )
-        there = rows(self._connection.batches(statement, bound.values, limits=LIMITS, cancel=cancel))
-        return {document for state, path in there for document in twins.get((state, path), ())}
 
 
 def _with_here(
@@ -384,10 +329,15 @@ def _is_accepted(narrowed: Narrowed, state: int, found: Found) -> bool:
     return not place.query.filters or place.query.filters.accepts_file(facts)
 
 
-def _found(row: tuple[Any, ...]) -> Found:
-    """A row of `CHUNK_COLUMNS`."""
-    chunk, content, path, language, file_language, flags, kind, symbol, container, *rest = row
-    first, last, part, parts, text_hash, first_block, last_block = rest
+def _found(chunk: int, packed: bytes) -> Found:
+    """A chunk from what `schema.PACKED` makes of it."""
+    content, text_hash, first, last, part, parts, flags, first_block, last_block, *sizes = _PACKED.unpack_from(packed)
+    texts: list[bytes] = []
+    start = _PACKED.size
+    for size in sizes:
+        texts.append(packed[start : start + size])
+        start += size
+    path, language, file_language, kind, symbol, container = texts
     own = ChunkRow(
         chunk, chunk >> CHUNK_BITS, path, _text(language), _text(kind), _text(symbol), _text(container),
         first, last, part, parts, text_hash, flags,

@@ -27,11 +27,15 @@ POLL_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one statement may cost; sent along with it as settings. `threads` is 0 for the engine's own choice."""
+    """What one statement may cost; sent along with it as settings. `threads` is 0 for the engine's own choice.
+
+    With `rescores` what the graph of vectors finds is ordered by the vectors themselves, not by the 8-bit numbers of the graph.
+    """
 
     time_s: float = 10.0
     memory_bytes: int = 2_000_000_000
     threads: int = 0
+    rescores: bool = False
 
     def settings(self) -> dict[str, int | float]:
         found: dict[str, int | float] = {
@@ -40,6 +44,8 @@ class Limits:
         }
         if self.threads:
             found["max_threads"] = self.threads
+        if self.rescores:
+            found["vector_search_with_rescoring"] = 1
         return found
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from mgrep_tui.clickhouse.making import Making
 from mgrep_tui.clickhouse.overlay import Overlay
 from mgrep_tui.clickhouse.tree import TreeFile
-from mgrep_tui.clickhouse.wording import FIELDS, K1, LENGTHS, B, Postings, Wording
+from mgrep_tui.clickhouse.wording import K1, LENGTHS, B, Wording
 from mgrep_tui.corpus.decode import searchable
 from mgrep_tui.corpus.read import Reader
 from mgrep_tui.errors import UnreadableError
@@ -172,19 +172,21 @@ def _cuts_of(file: NewFile, text: bytes) -> tuple[_Cut, ...]:
         vectors = dict(zip(file.fresh, own, strict=True))
         total = own.sum(axis=0)
         centre = total / max(float(np.linalg.norm(total)), 1e-9)
-    wording = Wording()
+    postings = Wording().postings([(file.path, chunk) for chunk in file.chunks])
+    held = zip(postings.words.tolist(), postings.times.tolist(), postings.lengths.tolist(), strict=True)
+    words: list[dict[int, tuple[int, int]]] = [{} for _ in file.chunks]
+    for number, (word, times, length) in zip(postings.chunks.tolist(), held, strict=True):
+        words[number][word] = (times, length)
     return tuple(
-        _cut(file, number, chunk, lines, wording, vectors.get(number), centre)
-        for number, chunk in enumerate(file.chunks)
+        _cut(file, chunk, lines, words[number], vectors.get(number), centre) for number, chunk in enumerate(file.chunks)
     )
 
 
 def _cut(
     file: NewFile,
-    number: int,
     chunk: NewChunk,
     lines: Sequence[str],
-    wording: Wording,
+    words: dict[int, tuple[int, int]],
     vector: npt.NDArray[np.float32] | None,
     centre: npt.NDArray[np.float32] | None,
 ) -> _Cut:
@@ -194,14 +196,6 @@ def _cut(
         for symbol in file.symbols
         if chunk.first_line <= symbol.first_line <= chunk.last_line and symbol.name != chunk.symbol
     )
-    postings = Postings()
-    wording.add(postings, file.path, chunk)
-    lengths = [length for length, count in zip(postings.lengths, postings.counts, strict=True) for _ in range(count)]
-    words = {
-        word: (min(times, 255), length)
-        for word, times, length in zip(postings.words, postings.times, lengths, strict=True)
-    }
-    assert len(postings.lengths) == len(FIELDS)
 
     def made(chunk_id: int, file_id: int) -> HereChunk:
         row = ChunkRow(

@@ -7,6 +7,7 @@ All are hashes, so that whoever publishes the same thing writes the same row. A 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 CHUNK_BITS = 15
 MOST_CHUNKS = 1 << CHUNK_BITS
@@ -39,8 +40,10 @@ def state_of(repository: str, commit: str) -> int:
 
 
 def word_of(field: int, text: str) -> int:
-    """The number of a word in a field."""
-    return _number(b"word", bytes([field]), text.encode("utf-8", "surrogatepass"))
+    """The number of a word in a field. The most frequent of these by far: what stands before the text is joined once."""
+    own = text.encode("utf-8", "surrogatepass")
+    measured = _WORD[field] + len(own).to_bytes(8, "little") + own
+    return int.from_bytes(hashlib.blake2b(measured, digest_size=8).digest(), "big")
 
 
 def model_name(model: str) -> str:
@@ -49,8 +52,11 @@ def model_name(model: str) -> str:
 
 
 def _number(*parts: bytes) -> int:
-    digest = hashlib.blake2b(digest_size=8)
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part)
-    return int.from_bytes(digest.digest(), "big")
+    return int.from_bytes(hashlib.blake2b(_measured(parts), digest_size=8).digest(), "big")
+
+
+def _measured(parts: Iterable[bytes]) -> bytes:
+    return b"".join([len(part).to_bytes(8, "little") + part for part in parts])
+
+
+_WORD = tuple(_measured((b"word", bytes([field]))) for field in range(256))

@@ -18,7 +18,7 @@ from mgrep_tui.clickhouse.connection import Connection, rows
 from mgrep_tui.clickhouse.heads import Heads, Narrowed
 from mgrep_tui.clickhouse.here import HereChunks
 from mgrep_tui.clickhouse.overlay import Overlay
-from mgrep_tui.clickhouse.texts import ChunkTexts
+from mgrep_tui.clickhouse.texts import FIRST, ChunkTexts
 from mgrep_tui.clickhouse.wording import keys_of
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.embedding.protocol import Embedder
@@ -136,7 +136,8 @@ class MeaningSearch:
         pool = gathered.pool
         ranking = rank(question, pool.candidates, pool.rarity, gathered.mentions, ratio=ratio)
         order = [pool.rows[place] for place in ranking.order.tolist()]
-        texts = ChunkTexts(self._connection, LIMITS, order, gathered.places, cancel, gathered.texts)
+        ahead = self._candidates.submit if limit > FIRST else None
+        texts = ChunkTexts(self._connection, LIMITS, order, gathered.places, cancel, gathered.texts, ahead)
         has_meaning = any(candidate.meaning is not None for candidate in pool.candidates)
         view = SemanticView(coverage=1.0 if has_meaning else 0.0, keywords_ready=True)
         sources = [self._source(narrowed, state, texts, view) for state in gathered.states]

@@ -1,9 +1,10 @@
-"""Which chunks are near a question: the engine's HNSW graph finds them, exact cosines of their vectors order them."""
+"""Which chunks are near a question: the engine's HNSW graphs find them, exact cosines of their vectors order them."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,10 @@ import pyarrow as pa
 from mgrep_tui.clickhouse.allowed import AllowedChunks
 from mgrep_tui.clickhouse.bound import Bound
 from mgrep_tui.clickhouse.connection import Connection, Limits, rows
+from mgrep_tui.clickhouse.values import Value
 from mgrep_tui.jobs.cancel import CancelToken
 
-SLACK = 2
+SLACK = 1.5
 """Times the wanted number: the graph is of 8-bit numbers, and some chunks belong to no searched commit any more."""
 OVERFETCH = 1_000
 """Neighbours that are asked for before a filter is applied to every vector that it lets through. For more than these the engine does not
@@ -27,6 +29,7 @@ class NearSearch:
     def __init__(self, connection: Connection, limits: Limits) -> None:
         self._connection = connection
         self._limits = limits
+        self._near_limits = replace(limits, rescores=True)
         self._lock = threading.Lock()
         self._tables: dict[str, str] = {}
 
@@ -51,59 +54,66 @@ class NearSearch:
 
     def search(
         self, table: str, vector: npt.NDArray[np.float32], arm: int, allowed: AllowedChunks, cancel: CancelToken
-    ) -> list[int]:
-        """About `SLACK` times `arm` of the nearest chunks, the nearest first. Raises `EngineError` and `Cancelled`."""
+    ) -> dict[int, float]:
+        """About `SLACK` times `arm` of the nearest chunks with their cosines, the nearest first. Raises `EngineError` and `Cancelled`."""
+        most = int(SLACK * arm)
         if allowed.is_everything:
-            return self._nearest(table, vector, min(SLACK * arm, max(OVERFETCH, arm)), cancel)
+            return self._nearest(table, vector, min(most, max(OVERFETCH, arm)), cancel)
         near = self._nearest(table, vector, max(OVERFETCH, arm), cancel)
         bound = Bound()
         statement = (
             f"SELECT chunk FROM {self._connection.database}.chunks"
-            f" WHERE chunk IN {bound.numbers(near)} AND {allowed.sql(bound)}"
+            f" WHERE chunk IN {bound.numbers(list(near))} AND {allowed.sql(bound)}"
         )
         kept = {
             chunk
             for (chunk,) in rows(self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel))
         }
         if len(kept) >= arm or len(near) < OVERFETCH:
-            return [chunk for chunk in near if chunk in kept]
-        return self._exactly(table, vector, SLACK * arm, allowed, cancel)
+            return dict([(chunk, cosine) for chunk, cosine in near.items() if chunk in kept][:most])
+        return self._exactly(table, vector, most, allowed, cancel)
 
-    def _nearest(self, table: str, vector: npt.NDArray[np.float32], count: int, cancel: CancelToken) -> list[int]:
+    def _nearest(
+        self, table: str, vector: npt.NDArray[np.float32], count: int, cancel: CancelToken
+    ) -> dict[int, float]:
         statement = (
             f"SELECT chunk, cosineDistance(vector, {{asked:Array(Float32)}}) AS distance"
             f" FROM {self._connection.database}.{table} ORDER BY distance LIMIT {{count:UInt32}}"
         )
-        found = rows(
-            self._connection.batches(
-                statement, {"asked": vector.tolist(), "count": count}, limits=self._limits, cancel=cancel
-            )
-        )
-        return list(dict.fromkeys(chunk for chunk, _ in found))
+        values: dict[str, Value] = {"asked": vector.tolist(), "count": count}
+        found = self._connection.batches(statement, values, limits=self._near_limits, cancel=cancel)
+        return {chunk: 1.0 - distance for chunk, distance in rows(found)}
 
     def _exactly(
         self, table: str, vector: npt.NDArray[np.float32], count: int, allowed: AllowedChunks, cancel: CancelToken
-    ) -> list[int]:
+    ) -> dict[int, float]:
         """The nearest among what the filters let through, by looking at all of it."""
         bound = Bound()
         asked = bound.add(vector.tolist(), "Array(Float32)")
         # An order by more than the distance is none that the graph could give.
         statement = (
-            f"SELECT chunk FROM {self._connection.database}.{table} WHERE {allowed.sql(bound)}"
-            f" ORDER BY cosineDistance(vector, {asked}) + 0 LIMIT {count:d}"
+            f"SELECT chunk, cosineDistance(vector, {asked}) + 0 AS distance FROM {self._connection.database}.{table}"
+            f" WHERE {allowed.sql(bound)} ORDER BY distance LIMIT {count:d}"
         )
-        found = rows(self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel))
-        return list(dict.fromkeys(chunk for (chunk,) in found))
+        found = self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel)
+        return {chunk: 1.0 - distance for chunk, distance in rows(found)}
 
     def cosines(
         self, table: str, vector: npt.NDArray[np.float32], chunks: Sequence[int], cancel: CancelToken
     ) -> dict[int, float]:
         """How near these chunks are exactly; those without a vector are missing."""
-        ids, vectors = self.vectors(table, chunks, cancel)
-        if not ids:
+        if not chunks:
             return {}
-        length = float(np.linalg.norm(vector)) or 1.0
-        return dict(zip(ids, (vectors @ vector / length).tolist(), strict=True))
+        bound = Bound()
+        asked = bound.add(vector.tolist(), "Array(Float32)")
+        statement = (
+            f"SELECT chunk, cosineDistance(vector, {asked}) FROM {self._connection.database}.{table}"
+            f" WHERE chunk IN {bound.numbers(sorted(chunks))} ORDER BY chunk"
+        )
+        found = self._connection.batches(
+            statement, bound.values, limits=replace(self._limits, threads=1), cancel=cancel
+        )
+        return {chunk: 1.0 - distance for chunk, distance in rows(found)}
 
     def vectors(
         self, table: str, chunks: Sequence[int], cancel: CancelToken

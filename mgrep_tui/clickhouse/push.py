@@ -20,6 +20,7 @@ from mgrep_tui.clickhouse.errors import EngineError
 from mgrep_tui.clickhouse.keys import document_of, next_document, state_of
 from mgrep_tui.clickhouse.leftovers import remove_leftovers
 from mgrep_tui.clickhouse.making import Made, Making, facts_of, flags_of
+from mgrep_tui.clickhouse.merging import merged_once
 from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
 from mgrep_tui.clickhouse.tree import Publication, TreeFile, commit_of_contents, publication_of, read_files
 from mgrep_tui.corpus.root import Root
@@ -86,7 +87,8 @@ def push(
     vectors = vectors_of(connection, model, dimension) if model else ""
     remove_leftovers(connection)
     run = _Push(connection, publication, settings, cancel, queries, report, model, vectors, dimension, chooses_branch)
-    return run.publish()
+    with merged_once(connection, cancel):
+        return run.publish()
 
 
 class _Push:
@@ -136,6 +138,7 @@ class _Push:
                     Step(publication.repository, len(self._rows), total, self._writer.chunks + self._batch.chunks)
                 )
         self._flush()
+        self._writer.finish()
         commit = publication.commit or commit_of_contents({path: row[0] for path, row in self._rows.items()})
         if not publication.commit and is_published(self._connection, replace(publication, commit=commit)):
             return _known(self._connection, publication, commit)

@@ -15,10 +15,14 @@ from mgrep_tui.clickhouse.blocks import blocks_of, first_lines
 from mgrep_tui.clickhouse.connection import Connection
 from mgrep_tui.clickhouse.keys import MOST_CHUNKS, chunk_of
 from mgrep_tui.clickhouse.schema import now_us
-from mgrep_tui.clickhouse.wording import FIELDS, MOST_TIMES, Postings, Wording
+from mgrep_tui.clickhouse.wording import Wording
 from mgrep_tui.index.rows import NewChunk, NewFile
 
 HASH = pa.binary(16)
+GRAPH_VALUES = 38_400_000
+"""Of the vectors that are written at once: 150,000 of 256 dimensions, 77 MB. A killed push cuts and writes that many chunks again."""
+MOST_WAITING = 40
+"""Batches, where a batch has few vectors or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,22 @@ class Batch:
         self.text_bytes += len(document.text)
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """What is written once enough vectors have come together: they, the documents of whole batches, and the numbers of those batches."""
+
+    ids: list[int] = field(default_factory=list)
+    vectors: list[npt.NDArray[np.float16]] = field(default_factory=list)
+    documents: list[pa.Table] = field(default_factory=list)
+    batches: list[tuple[int, list[int]]] = field(default_factory=list)
+
+
 class Writer:
-    """Writes batches of documents. Belongs to one thread."""
+    """Writes batches of documents. Belongs to one thread.
+
+    Vectors wait until there are many: each part of their table has a graph of its own, which is made as the part is written, and made anew
+    when parts are merged. Their documents wait with them, because a document says that all of it is there.
+    """
 
     def __init__(
         self, connection: Connection, push: int, model: str, vectors: str, dimension: int, maker: str = ""
@@ -59,11 +77,12 @@ class Writer:
         self._vectors = vectors
         self._dimension = dimension
         self._wording = Wording()
+        self._waiting = _Waiting()
         self.chunks = 0
         self.vectors = 0
 
     def write(self, batch: Batch) -> None:
-        """Write a batch: first that it is being written, the documents themselves last. Raises `EngineError`."""
+        """Write a batch: first that it is being written. Its documents may wait for `finish`. Raises `EngineError`."""
         if not batch.documents:
             return
         number = secrets.randbits(63)
@@ -72,10 +91,33 @@ class Writer:
         self._insert("blocks", _blocks(batch.documents))
         self._insert("chunks", self._chunks_and_postings(batch.documents))
         self._insert("symbols", _symbols(batch.documents))
-        centres = self._write_vectors(batch.documents)
-        self._insert("documents", self._documents(batch.documents, centres))
-        self._note(number, numbers, is_done=True)
+        centres = self._take_vectors(batch.documents)
+        self._waiting.documents.append(self._documents(batch.documents, centres))
+        self._waiting.batches.append((number, numbers))
         self.chunks += batch.chunks
+        if len(self._waiting.ids) * self._dimension >= GRAPH_VALUES or len(self._waiting.batches) >= MOST_WAITING:
+            self.finish()
+
+    def finish(self) -> None:
+        """Write what waits, the documents last. Raises `EngineError`."""
+        waiting, self._waiting = self._waiting, _Waiting()
+        if waiting.ids:
+            every = np.concatenate(waiting.vectors).astype(np.float32)
+            offsets = np.arange(0, every.size + 1, self._dimension, dtype=np.int32)
+            self._insert(
+                self._vectors,
+                pa.table(
+                    {
+                        "chunk": np.array(waiting.ids, np.uint64),
+                        "vector": pa.ListArray.from_arrays(pa.array(offsets), pa.array(every.reshape(-1))),
+                    }
+                ),
+            )
+            self.vectors += len(waiting.ids)
+        if waiting.documents:
+            self._insert("documents", pa.concat_tables(waiting.documents))
+        for number, numbers in waiting.batches:
+            self._note(number, numbers, is_done=True)
 
     def _insert(self, table: str, content: pa.Table) -> None:
         if content.num_rows:
@@ -96,42 +138,39 @@ class Writer:
         )
 
     def _chunks_and_postings(self, documents: Sequence[Document]) -> pa.Table:
-        wording, postings = self._wording, Postings()
+        chunks: list[tuple[bytes, NewChunk]] = []
         owners: list[int] = []
         for document in documents:
             for number, chunk in enumerate(document.file.chunks[:MOST_CHUNKS]):
-                wording.add(postings, document.file.path, chunk)
+                chunks.append((document.file.path, chunk))
                 owners.append(chunk_of(document.number, number))
-        counts = np.array(postings.counts, np.int64)
+        postings = self._wording.postings(chunks)
         self._insert(
             "postings",
             pa.table(
                 {
-                    "word": np.array(postings.words, np.uint64),
-                    "chunk": np.repeat(np.repeat(np.array(owners, np.uint64), len(FIELDS)), counts),
-                    "times": np.minimum(np.array(postings.times, np.int64), MOST_TIMES).astype(np.uint8),
-                    "length": np.repeat(np.array(postings.lengths, np.uint8), counts),
+                    "word": postings.words,
+                    "chunk": np.array(owners, np.uint64)[postings.chunks],
+                    "times": postings.times,
+                    "length": postings.lengths,
                 }
             ),
         )
-        fresh = wording.take_fresh()
-        if fresh:
-            self._insert(
-                "words",
-                pa.table(
-                    {
-                        "word": pa.array([key for key, _, _ in fresh], pa.uint64()),
-                        "field": pa.array([number for _, number, _ in fresh], pa.uint8()),
-                        "text": pa.array([text.encode("utf-8", "replace") for _, _, text in fresh], pa.binary()),
-                    }
-                ),
-            )
+        fresh = self._wording.take_fresh()
+        self._insert(
+            "words",
+            pa.table(
+                {
+                    "word": pa.array(fresh.keys, pa.uint64()),
+                    "field": pa.array(fresh.fields, pa.uint8()),
+                    "text": _texts(fresh.texts),
+                }
+            ),
+        )
         return _chunks(documents, postings.sizes)
 
-    def _write_vectors(self, documents: Sequence[Document]) -> list[npt.NDArray[np.float32] | None]:
-        """Write the vectors, and give the mean of each document's."""
-        ids: list[int] = []
-        found: list[npt.NDArray[np.float32]] = []
+    def _take_vectors(self, documents: Sequence[Document]) -> list[npt.NDArray[np.float32] | None]:
+        """Let the vectors wait, and give the mean of each document's."""
         centres: list[npt.NDArray[np.float32] | None] = []
         for document in documents:
             vectors = document.file.vectors
@@ -142,28 +181,15 @@ class Writer:
             lengths = np.linalg.norm(own, axis=1)
             good = np.isfinite(lengths) & (lengths > 0) & (np.array(document.file.fresh) < MOST_CHUNKS)
             own = own[good] / lengths[good, None]
-            ids += [
+            self._waiting.ids += [
                 chunk_of(document.number, number)
                 for number, is_good in zip(document.file.fresh, good, strict=True)
                 if is_good
             ]
-            found.append(own)
+            self._waiting.vectors.append(own.astype(np.float16))
             total = own.sum(axis=0)
             length = float(np.linalg.norm(total))
             centres.append(total / length if length > 0 else None)
-        if ids:
-            every = np.concatenate(found)
-            offsets = np.arange(0, every.size + 1, self._dimension, dtype=np.int32)
-            self._insert(
-                self._vectors,
-                pa.table(
-                    {
-                        "chunk": np.array(ids, np.uint64),
-                        "vector": pa.ListArray.from_arrays(pa.array(offsets), pa.array(every.reshape(-1))),
-                    }
-                ),
-            )
-            self.vectors += len(ids)
         return centres
 
     def _documents(self, documents: Sequence[Document], centres: Sequence[npt.NDArray[np.float32] | None]) -> pa.Table:
@@ -213,7 +239,7 @@ def _blocks(documents: Sequence[Document]) -> pa.Table:
     )
 
 
-def _chunks(documents: Sequence[Document], lengths: Sequence[tuple[int, ...]]) -> pa.Table:
+def _chunks(documents: Sequence[Document], lengths: npt.NDArray[np.int64]) -> pa.Table:
     found: list[tuple[int, NewFile, NewChunk]] = []
     first_blocks: list[int] = []
     last_blocks: list[int] = []
@@ -239,7 +265,7 @@ def _chunks(documents: Sequence[Document], lengths: Sequence[tuple[int, ...]]) -
             "part": pa.array([min(chunk.part, 65_535) for _, _, chunk in found], pa.uint16()),
             "parts": pa.array([min(chunk.parts, 65_535) for _, _, chunk in found], pa.uint16()),
             "text_hash": pa.array([chunk.text_hash for _, _, chunk in found], HASH),
-            "lengths": pa.array([list(sizes) for sizes in lengths], pa.list_(pa.uint32())),
+            "lengths": pa.array(lengths.tolist(), pa.list_(pa.uint32())),
             "first_block": pa.array(first_blocks, pa.uint32()),
             "last_block": pa.array(last_blocks, pa.uint32()),
         }

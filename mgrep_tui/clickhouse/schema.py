@@ -13,8 +13,9 @@
     meta, models   version of the schema; the models that have vectors
 
 Content is stored once, whatever repositories, branches and commits hold it; a document (a path with a content) too. All tables that can
-be written twice are `ReplacingMergeTree`: the same row again changes nothing. The engine folds case like our planner: ASCII by itself,
-everything else by us, in `folded`, which is empty for a text of ASCII alone.
+be written twice are `ReplacingMergeTree`: the same row again changes nothing. `blocks` is none: where rows may fall away a merge makes the
+text index anew, which costs five times what joining two does; whoever reads blocks takes each once. The engine folds case like our planner:
+ASCII by itself, everything else by us, in `folded`, which is empty for a text of ASCII alone.
 """
 
 from __future__ import annotations
@@ -28,13 +29,26 @@ import pyarrow as pa
 from mgrep_tui.clickhouse.connection import WORK, Connection, rows
 from mgrep_tui.clickhouse.errors import EngineError
 
-VERSION = 2
+VERSION = 3
 FOLDED = "if(empty(folded), lower(text), folded)"
 GRAM_CHARS = 4
 GRAMS = f"ngrams({GRAM_CHARS})"
 """Measured on 38 MB of code: half the cost of `sparseGrams(3, 8)` to write, a third less on disk, half the blocks for a rare literal, and
 a lookup in 2.9 ms instead of 4.9. `ngrams(3)` is written in half the time again, but lets six times the blocks through."""
 DIMENSION_LIMIT = 8_192
+
+
+PACKED = (
+    "concat(content, text_hash, reinterpretAsFixedString(first_line), reinterpretAsFixedString(last_line),"
+    " reinterpretAsFixedString(part), reinterpretAsFixedString(parts), reinterpretAsFixedString(flags),"
+    " reinterpretAsFixedString(first_block), reinterpretAsFixedString(last_block), "
+    + ", ".join(
+        f"reinterpretAsFixedString(toUInt32(length({name})))"
+        for name in ("path", "language", "file_language", "kind", "symbol", "container")
+    )
+    + ", path, language, file_language, kind, symbol, container)"
+)
+"""All that a question wants to know of a chunk, in one column: a row costs what its columns cost, and 16 of them four times as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +63,7 @@ class Table:
     granularity: int = 8_192
     compressed: int = 65_536  # bytes of a column that are compressed together, at least
     merged: int = 0  # bytes of a part that is not merged any further; 0 leaves it to the engine
+    engine: str = "ReplacingMergeTree"
 
 
 TABLES = (
@@ -68,7 +83,8 @@ TABLES = (
         " named LowCardinality(String), named_flags UInt8, size UInt64, is_text UInt8",
         "(content, state, path)",
         "cityHash64(content)",
-        granularity=1_024,
+        granularity=256,
+        compressed=8_192,
     ),
     Table(
         "documents",
@@ -78,8 +94,8 @@ TABLES = (
         " centre Array(Float32) CODEC(ZSTD(1))",
         "document",
         "document",
-        granularity=16,
-        compressed=8_192,
+        granularity=4,
+        compressed=4_096,
     ),
     Table(
         "blocks",
@@ -89,13 +105,14 @@ TABLES = (
         "cityHash64(content)",
         granularity=2,
         compressed=16_384,
+        engine="MergeTree",
     ),
     Table(
         "chunks",
         "chunk UInt64, content FixedString(16), path String, language LowCardinality(String),"
         " file_language LowCardinality(String), flags UInt8, kind LowCardinality(String), symbol String, container String,"
         " first_line UInt32, last_line UInt32, part UInt16, parts UInt16, text_hash FixedString(16), lengths Array(UInt32),"
-        " first_block UInt32, last_block UInt32",
+        f" first_block UInt32, last_block UInt32, packed String MATERIALIZED {PACKED} CODEC(ZSTD(1))",
         "chunk",
         "bitShiftRight(chunk, 15)",
         granularity=32,
@@ -115,6 +132,7 @@ TABLES = (
         "(word, chunk)",
         "bitShiftRight(chunk, 15)",
         granularity=1_024,
+        compressed=8_192,
     ),
     Table("words", "word UInt64, field UInt8, text String", "(field, text)", "word"),
     Table(
@@ -133,6 +151,11 @@ MIGRATIONS: Migrations = {
         f"ALTER TABLE {{database}}.blocks{{local}}{{on_cluster}} ADD INDEX IF NOT EXISTS grams {FOLDED} TYPE text(tokenizer = {GRAMS})",
         "ALTER TABLE {database}.blocks{local}{on_cluster} MATERIALIZE INDEX grams SETTINGS mutations_sync = 2",
     ),
+    # A chunk had no column with all that is wanted of it. Older parts make it as they are read.
+    2: tuple(
+        f"ALTER TABLE {{database}}.chunks{place}{{on_cluster}} ADD COLUMN IF NOT EXISTS packed String MATERIALIZED {PACKED} CODEC(ZSTD(1))"
+        for place in ("{local}", "")
+    ),
 }
 """From version N to N + 1: statements, each harmless when it ran already. `{local}` ends the name of a table's part on each node."""
 
@@ -142,14 +165,14 @@ def vectors_table(name: str, dimension: int) -> Table:
     return Table(
         name,
         "chunk UInt64, vector Array(BFloat16) CODEC(NONE),"
-        f" INDEX near vector TYPE vector_similarity('hnsw', 'cosineDistance', {dimension:d}, 'i8', 16, 32)",
+        f" INDEX near vector TYPE vector_similarity('hnsw', 'cosineDistance', {dimension:d}, 'i8', 8, 32)",
         "chunk",
         "bitShiftRight(chunk, 15)",
         granularity=16,
         compressed=8_192,
-        # A merge makes the graph anew, of all vectors of its parts: one of 180,000 is kept as it is. A question goes through each in a
-        # millisecond or two.
-        merged=150_000_000,
+        # A merge makes the graph anew, of all vectors of its parts: a part of 145,000 is kept as it is, and a large push writes such parts
+        # (see `rows`). A question goes through each in a millisecond or two.
+        merged=120_000_000,
     )
 
 
@@ -161,14 +184,14 @@ def create_statements(table: Table, database: str, cluster: str) -> list[str]:
     version = table.version
     if not cluster:
         return [
-            f"CREATE TABLE IF NOT EXISTS {database}.{table.name} ({table.columns}) ENGINE = ReplacingMergeTree({version})"
+            f"CREATE TABLE IF NOT EXISTS {database}.{table.name} ({table.columns}) ENGINE = {table.engine}({version})"
             f" ORDER BY {table.order} SETTINGS {settings}"
         ]
     # A small table has the same path on every shard, so that each replica of each shard holds all of it.
     where = "all" if table.name in SMALL else "{shard}"
     node = "{shard}-{replica}" if table.name in SMALL else "{replica}"
     path = f"/clickhouse/tables/{where}/{database}/{table.name}"
-    engine = f"ReplicatedReplacingMergeTree('{path}', '{node}'{', ' + version if version else ''})"
+    engine = f"Replicated{table.engine}('{path}', '{node}'{', ' + version if version else ''})"
     if table.name in SMALL:
         return [
             f"CREATE TABLE IF NOT EXISTS {database}.{table.name} ON CLUSTER {cluster} ({table.columns}) ENGINE = {engine}"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
+
+import numpy as np
 
 from mgrep_tui.clickhouse.bound import Bound
 from mgrep_tui.clickhouse.connection import Connection, Limits, rows
@@ -13,7 +16,10 @@ from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.search.semantic_text import LINE_CHARS, ChunkText
 
 FIRST = 24
-AT_ONCE = 200
+AT_ONCE = 100
+Blocks = dict[tuple[bytes, int], tuple[int, bytes]]
+"""First line and text of blocks, by content and number."""
+Submit = Callable[[Callable[[], Blocks]], "Future[Blocks]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,53 +42,81 @@ class ChunkTexts:
         places: Mapping[int, Where],
         cancel: CancelToken,
         known: Mapping[int, ChunkText] | None = None,
+        ahead: Submit | None = None,
     ) -> None:
-        """`places` has every chunk by its id, but for those whose text is `known`."""
+        """`places` has every chunk by its id, but for those whose text is `known`. With `ahead` more than the first few will be asked for:
+        the next are fetched by it while the first are looked at."""
         self._connection = connection
         self._limits = limits
-        self._order = list(order)
+        self._found: dict[int, ChunkText | None] = dict(known or {})
+        self._order = [row for row in order if row.chunk_id not in self._found]
         self._places = places
         self._cancel = cancel
+        self._ahead = ahead
+        self._coming: tuple[list[ChunkRow], Future[Blocks]] | None = None
         self._next = 0
-        self._found: dict[int, ChunkText | None] = dict(known or {})
 
     def read(self, row: ChunkRow) -> ChunkText | None:
         """The chunk's lines; None when the engine has not all of them."""
+        while row.chunk_id not in self._found and self._next < len(self._order):
+            self._take_more()
         if row.chunk_id not in self._found:
-            size = AT_ONCE if self._next else FIRST
-            some = self._order[self._next : self._next + size]
-            self._next += len(some)
-            if all(other.chunk_id != row.chunk_id for other in some):
-                some.append(row)
-            self._fetch([other for other in some if other.chunk_id not in self._found])
-        return self._found.get(row.chunk_id)
+            self._cut([row], self._blocks([row]))
+        return self._found[row.chunk_id]
 
-    def _fetch(self, some: Sequence[ChunkRow]) -> None:
+    def _take_more(self) -> None:
+        if self._coming is not None:
+            (some, coming), self._coming = self._coming, None
+            self._next += len(some)
+            self._cut(some, coming.result())
+            return
+        some = self._order[self._next : self._next + (AT_ONCE if self._next else FIRST)]
+        self._next += len(some)
+        if self._ahead is not None and (others := self._order[self._next : self._next + AT_ONCE]):
+            self._coming = others, self._ahead(lambda: self._blocks(others))
+            self._ahead = None
+        self._cut(some, self._blocks(some))
+
+    def _blocks(self, some: Sequence[ChunkRow]) -> Blocks:
         places = [self._places[row.chunk_id] for row in some]
-        blocks = fetch_blocks(
-            self._connection,
-            {(place.content, number) for place in places for number in range(place.first_block, place.last_block + 1)},
-            self._limits,
-            self._cancel,
-        )
-        for row, place in zip(some, places, strict=True):
+        wanted = {
+            (place.content, number) for place in places for number in range(place.first_block, place.last_block + 1)
+        }
+        return fetch_blocks(self._connection, wanted, self._limits, self._cancel)
+
+    def _cut(self, some: Sequence[ChunkRow], blocks: Blocks) -> None:
+        for row in some:
+            place = self._places[row.chunk_id]
             own = [
                 block
                 for number in range(place.first_block, place.last_block + 1)
                 if (block := blocks.get((place.content, number))) is not None
             ]
-            first, lines = lines_of(own)
-            part = lines[row.first_line - first : row.last_line - first + 1] if row.first_line >= first else []
-            is_whole = len(part) == row.last_line - row.first_line + 1
+            lines = _lines_between(own, row.first_line, row.last_line)
+            is_whole = len(lines) == row.last_line - row.first_line + 1
             self._found[row.chunk_id] = (
-                ChunkText(tuple(line.decode("utf-8", "replace")[:LINE_CHARS] for line in part)) if is_whole else None
+                ChunkText(tuple(line.decode("utf-8", "replace")[:LINE_CHARS] for line in lines)) if is_whole else None
             )
+
+
+def _lines_between(blocks: Sequence[tuple[int, bytes]], first: int, last: int) -> list[bytes]:
+    """These lines, 0-based and inclusive, as far as the blocks have them."""
+    if not blocks or first < blocks[0][0]:
+        return []
+    text = b"".join(text for _, text in blocks)
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 10) + 1
+    before, after = first - blocks[0][0], last - blocks[0][0]
+    if before > len(ends):
+        return []
+    start = int(ends[before - 1]) if before else 0
+    end = int(ends[after]) if after < len(ends) else len(text)
+    return split_lines(text[start:end]) if start < end else []
 
 
 def fetch_blocks(
     connection: Connection, wanted: Collection[tuple[bytes, int]], limits: Limits, cancel: CancelToken | None
-) -> dict[tuple[bytes, int], tuple[int, bytes]]:
-    """First line and text of blocks, by content and number. Raises `EngineError`."""
+) -> Blocks:
+    """The texts of these blocks. Raises `EngineError`."""
     if not wanted:
         return {}
     bound = Bound()
@@ -92,7 +126,7 @@ def fetch_blocks(
     statement = (
         f"SELECT content, number, first_line, text FROM {connection.database}.blocks WHERE (content, number) IN {pairs}"
     )
-    found: dict[tuple[bytes, int], tuple[int, bytes]] = {}
+    found: Blocks = {}
     for batch in connection.batches(statement, bound.values, limits=limits, cancel=cancel):
         columns = [column.to_pylist() for column in batch.columns]
         for content, number, first_line, text in zip(*columns, strict=True):

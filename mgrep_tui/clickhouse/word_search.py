@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mgrep_tui.clickhouse.allowed import AllowedChunks
 from mgrep_tui.clickhouse.bound import Bound
 from mgrep_tui.clickhouse.connection import Connection, Limits, rows
+from mgrep_tui.clickhouse.values import Value
 from mgrep_tui.clickhouse.wording import FIELD_NUMBER, FIELDS, K1, LENGTHS, B, keys_of, rarity
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.retrieval import words
@@ -55,7 +56,7 @@ class Weight:
 class WordHits:
     """The best chunks by all words, by their body's and by their names'; best first. `holders` counts chunks by stem.
 
-    `covered` says how many stems of the question stand in the text of a chunk: of the best, and of those that were asked for beside them.
+    `covered` says how many stems of the question stand in the text of a chunk: of those that were scored.
     """
 
     words: dict[int, float] = field(default_factory=dict)
@@ -106,13 +107,11 @@ class WordSearch:
         allowed: AllowedChunks,
         cancel: CancelToken,
         *,
-        beside: Callable[[], Sequence[int]] = tuple,
         has_local: bool = False,
     ) -> WordHits:
         """The `arm` best chunks of a question by each kind of its words. Raises `EngineError` and `Cancelled`.
 
-        `beside` gives allowed chunks that are wanted to be known of too; it is asked as late as possible. `has_local` says that others will
-        be scored by the same weights.
+        `has_local` says that others will be scored by the same weights.
         """
         stems = words.question_stems(text)[:MOST_STEMS]
         if not stems:
@@ -132,11 +131,10 @@ class WordSearch:
         ]
         weights |= self._variants(unknown, cancel)
         body = keys_of("body", stems)
-        others = list(beside())
-        found = self._best(weights, known, body, arm, allowed, others, cancel)
+        found = self._best(weights, known, body, arm, allowed, cancel)
         if len(found.words) < FEW and len(unknown) < len(stems):
             weights |= self._variants([stem for stem in stems if len(stem) >= FUZZY_LENGTH], cancel)
-            found = self._best(weights, known, body, arm, allowed, others, cancel)
+            found = self._best(weights, known, body, arm, allowed, cancel)
         holders = {stem: known.get(key, 0) for stem, key in zip(stems, body, strict=True)}
         return replace(found, holders=holders, chunks=totals.chunks, weights=weights)
 
@@ -209,6 +207,17 @@ class WordSearch:
                 found[word] = Weight(FUZZY_BOOST, FUZZY_BOOST, FUZZY_BOOST if NAMING[name] else 0.0, 0.0, is_flat=True)
         return found
 
+    def covered(self, stems: Sequence[str], chunks: Sequence[int], cancel: CancelToken) -> dict[int, int]:
+        """How many of these stems stand in the text of each chunk; those that have none are missing."""
+        if not stems or not chunks:
+            return {}
+        statement = (
+            f"SELECT chunk, toUInt32(uniqExact(word)) FROM {self._connection.database}.postings"
+            " WHERE word IN {words:Array(UInt64)} AND chunk IN {chunks:Array(UInt64)} GROUP BY chunk"
+        )
+        values: dict[str, Value] = {"words": keys_of("body", stems), "chunks": sorted(chunks)}
+        return dict(rows(self._connection.batches(statement, values, limits=self._limits, cancel=cancel)))
+
     def _best(
         self,
         weights: dict[int, Weight],
@@ -216,7 +225,6 @@ class WordSearch:
         body: Sequence[int],
         arm: int,
         allowed: AllowedChunks,
-        others: Sequence[int],
         cancel: CancelToken,
     ) -> WordHits:
         """`body` are the stems of the question as words of a text."""
@@ -234,10 +242,9 @@ class WordSearch:
         chosen: list[int] | None = None
         if len(rare) < len(weights):
             some = {key: weights[key] for key in rare}
-            chosen = [*(chunk for chunk, *_ in self._scores(some, body, CHOSEN, allowed, None, (), cancel)), *others]
+            chosen = [chunk for chunk, *_ in self._scores(some, body, CHOSEN, allowed, None, cancel)]
         # What names alone find stands high here too: a symbol's word counts three times.
-        scored = self._scores(weights, body, 4 * most, allowed, chosen, others, cancel)
-        scored.sort(key=lambda one: (-one[1], one[0]))
+        scored = self._scores(weights, body, 4 * most, allowed, chosen, cancel)
         return WordHits(
             {chunk: score for chunk, score, *_ in scored[:most]},
             _first(((chunk, score) for chunk, _, score, _, _ in scored), most),
@@ -252,10 +259,9 @@ class WordSearch:
         count: int,
         allowed: AllowedChunks,
         chosen: list[int] | None,
-        others: Sequence[int],
         cancel: CancelToken,
     ) -> list[_Scored]:
-        """The `count` best by all words, and `others` as far as they have any."""
+        """The `count` best by all words."""
         bound = Bound()
         keys = bound.numbers(list(weights))
         places = bound.numbers(list(range(1, len(weights) + 1)))
@@ -281,11 +287,10 @@ class WordSearch:
         )
         in_body = set(body)
         covered = f"toUInt32(sum({by_place([key in in_body for key in weights])})) AS c"
-        first = f"chunk IN {bound.numbers(list(others))} DESC, " if others else ""
         statement = (
             f"SELECT chunk, {sums}, {covered} FROM (SELECT transform(word, {keys}, {places}, 0) AS place, chunk, {part} AS part"
             f" FROM {self._connection.database}.postings WHERE {' AND '.join(tests)})"
-            f" GROUP BY chunk ORDER BY {first}w DESC, chunk LIMIT {count + len(others):d}"
+            f" GROUP BY chunk ORDER BY w DESC, chunk LIMIT {count:d}"
         )
         return rows(self._connection.batches(statement, bound.values, limits=self._limits, cancel=cancel))
 

@@ -44,6 +44,7 @@ from mgrep_tui.clickhouse.keys import document_of, state_of
 from mgrep_tui.clickhouse.lines import LineSearch
 from mgrep_tui.clickhouse.making import Made, Making
 from mgrep_tui.clickhouse.meaning import MeaningSearch
+from mgrep_tui.clickhouse.merging import allow_merges, hold_merges, merge
 from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
 from mgrep_tui.clickhouse.tree import publication_of, read_files
 from mgrep_tui.corpus.root import open_root
@@ -169,6 +170,7 @@ class _Growth:
         if not self.real:
             self._make_real(trees, size)
         before, wall_s = self.chunks, time.monotonic()
+        hold_merges(self.connection)
         self._making_s, cpu_s = 0.0, self._cpu_s()
         text_before = self.text_bytes
         if not self.repositories:
@@ -179,6 +181,7 @@ class _Growth:
             grown = list(self._grown())
             self._making_s += time.process_time() - making
             self._write(f"grown/repository-{self.repositories}", grown)
+        self.writer.finish()
         written = self.chunks - before
         cpu_s, wall_s = self._cpu_s() - cpu_s - self._making_s, time.monotonic() - wall_s
         return {
@@ -342,8 +345,10 @@ def _suffix(source: random.Random) -> str:
 
 
 def _settle(connection: EmbeddedConnection) -> tuple[float, float]:
-    """Wait until the merges are done: processor time and wall time that they took."""
+    """Merge as a push does, and wait until nothing is merged any more: processor time and wall time that it took."""
     cpu_s, began, quiet = _cpu_of(connection.pid), time.monotonic(), 0
+    allow_merges(connection)
+    merge(connection, CancelToken())
     while quiet < 3 and time.monotonic() - began < 900:
         running = rows(connection.batches("SELECT count() FROM system.merges", limits=WORK))[0][0]
         quiet = quiet + 1 if not running else 0

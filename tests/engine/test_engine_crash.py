@@ -25,7 +25,7 @@ from mgrep_tui.model import Mode
 from mgrep_tui.search.query import parse
 from mgrep_tui.settings.config import Settings
 from tests.support.clickhouse_server import TestServer
-from tests.support.engines import commit, pushed, searched, tree
+from tests.support.engines import commit, distinct_rows, pushed, searched, tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 FILES: dict[str, str | bytes] = {
@@ -42,7 +42,7 @@ def push_of_another(address: str, folder: Path, table: str = "", count: int = 0)
 
 
 def counted(connection: Connection) -> dict[str, int]:
-    return {name: rows(connection.batches(f"SELECT count() FROM mgrep.{name} FINAL"))[0][0] for name in TABLES}
+    return {name: distinct_rows(connection, name) for name in TABLES}
 
 
 def names(connection: Connection) -> list[bytes]:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from mgrep_tui.clickhouse import push as pushing
+from mgrep_tui.clickhouse import rows as writing
 from mgrep_tui.clickhouse import schema
+from mgrep_tui.clickhouse.candidates import _found
 from mgrep_tui.clickhouse.connection import rows
 from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 from mgrep_tui.clickhouse.errors import EngineError
-from mgrep_tui.clickhouse.heads import published
+from mgrep_tui.clickhouse.heads import heads_of, published
 from mgrep_tui.clickhouse.leftovers import remove_leftovers
+from mgrep_tui.clickhouse.meaning import MeaningSearch
 from mgrep_tui.clickhouse.retention import forget_repository, keep
 from mgrep_tui.clickhouse.rows import Writer
+from mgrep_tui.clickhouse.texts import Where
 from mgrep_tui.errors import MgrepError
-from tests.support.engines import commit, git, pushed, tree
+from mgrep_tui.explorer.sinks import Collected
+from mgrep_tui.jobs.cancel import CancelToken
+from mgrep_tui.model import Mode
+from mgrep_tui.search.query import parse
+from tests.support.engines import commit, distinct_rows, git, pushed, tree
 
 PROJECT = {
     "app/main.py": "def start_server(port):\n    return listen(port)\n",
@@ -29,7 +38,7 @@ PROJECT = {
 
 def counts(engine: EmbeddedConnection) -> dict[str, int]:
     names = ("files", "documents", "chunks", "blocks", "postings", "symbols", "commits", "batches")
-    return {name: rows(engine.batches(f"SELECT count() FROM mgrep.{name} FINAL"))[0][0] for name in names}
+    return {name: distinct_rows(engine, name) for name in names}
 
 
 def vectors(engine: EmbeddedConnection) -> int:
@@ -136,6 +145,7 @@ def test_a_push_that_was_killed_is_finished_by_the_next(
     folder = tree(tmp_path / "project", PROJECT)
     commit(folder)
     monkeypatch.setattr(pushing, "BATCH_CHUNKS", 1)
+    monkeypatch.setattr(writing, "GRAPH_VALUES", 1)
     insert = Writer._insert
     written: list[str] = []
 
@@ -159,6 +169,126 @@ def test_a_push_that_was_killed_is_finished_by_the_next(
     engine.run("DROP DATABASE mgrep SYNC")
     pushed(engine, folder)
     assert counts(engine) == whole
+
+
+def parts(engine: EmbeddedConnection) -> dict[str, int]:
+    return {
+        bytes(table).decode(): count
+        for table, count in rows(
+            engine.batches("SELECT table, count() FROM system.parts WHERE active AND database = 'mgrep' GROUP BY table")
+        )
+    }
+
+
+def test_what_many_batches_wrote_is_one_part_and_one_graph(
+    engine: EmbeddedConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushing, "BATCH_CHUNKS", 1)
+    folder = tree(
+        tmp_path / "project",
+        {f"m{number}.py": f"def function_{number}():\n    return {number}\n" for number in range(12)},
+    )
+    commit(folder)
+    assert pushed(engine, folder).new_documents == 12
+    found = parts(engine)
+    assert {found[name] for name in ("blocks", "chunks", "postings", "symbols", "documents", "files")} == {1}
+    (graphs,) = [count for name, count in found.items() if name.startswith("vectors_")]
+    assert graphs == 1
+    # Little beside much is left as it is, until it is a quarter.
+    (folder / "m3.py").write_text("def function_3():\n    return 33\n")
+    commit(folder)
+    pushed(engine, folder)
+    assert parts(engine)["documents"] == 2
+    assert vectors(engine) == 13
+
+
+def test_a_documents_vectors_are_there_before_it_is(
+    engine: EmbeddedConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushing, "BATCH_CHUNKS", 1)
+    folder = tree(tmp_path / "project", PROJECT)
+    commit(folder)
+    written: list[str] = []
+    insert = Writer._insert
+
+    def noting(self: Writer, table: str, content: pa.Table) -> None:
+        written.append("vectors" if table.startswith("vectors_") else table)
+        insert(self, table, content)
+
+    monkeypatch.setattr(Writer, "_insert", noting)
+    pushed(engine, folder)
+    order = [name for name in written if name in ("vectors", "documents", "chunks")]
+    assert order == ["chunks"] * 4 + ["vectors", "documents"]
+
+
+def test_a_push_that_is_cut_off_lets_the_engine_merge_again(
+    engine: EmbeddedConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tree(tmp_path / "project", PROJECT)
+    commit(folder)
+    monkeypatch.setattr(Writer, "finish", lambda self: (_ for _ in ()).throw(EngineError("The disk is full.")))
+    with pytest.raises(EngineError):
+        pushed(engine, folder)
+    monkeypatch.undo()
+    # While merges are held this would wait for ever.
+    engine.run("DELETE FROM mgrep.chunks WHERE 1")
+    assert pushed(engine, folder).files == 4
+
+
+def test_a_chunk_in_one_column_says_what_its_columns_say(engine: EmbeddedConnection, tmp_path: Path) -> None:
+    folder = tree(tmp_path / "project", PROJECT)
+    odd = os.path.join(os.fsencode(folder), b"odd \xff\n name.py")
+    with open(odd, "wb") as file:
+        file.write("class Größe:\n    def mißt(self):\n        return 1\n".encode())
+    commit(folder)
+    pushed(engine, folder)
+    columns = (
+        "chunk, content, path, language, file_language, flags, kind, symbol, container, first_line, last_line, part, parts,"
+        " text_hash, first_block, last_block"
+    )
+    found = rows(engine.batches(f"SELECT packed, {columns} FROM mgrep.chunks"))
+    assert len(found) >= 5
+    for packed, *values in found:
+        (
+            chunk,
+            content,
+            path,
+            language,
+            file_language,
+            flags,
+            kind,
+            symbol,
+            container,
+            first,
+            last,
+            part,
+            count,
+            text,
+            b0,
+            b1,
+        ) = values
+        one = _found(chunk, packed)
+        row = one.row
+        assert one.where == Where(content, b0, b1) and one.file_language == file_language.decode()
+        assert (row.chunk_id, row.file_id, row.path, row.language) == (chunk, chunk >> 15, path, language.decode())
+        assert (row.kind, row.symbol, row.container) == (kind.decode(), symbol.decode(), container.decode())
+        assert (row.first_line, row.last_line, row.part, row.parts) == (first, last, part, count)
+        assert (row.flags, row.text_hash) == (flags, text)
+
+
+def test_chunks_of_an_older_schema_are_found_without_their_column(engine: EmbeddedConnection, tmp_path: Path) -> None:
+    folder = tree(tmp_path / "project", PROJECT)
+    commit(folder)
+    pushed(engine, folder)
+    engine.run("ALTER TABLE mgrep.chunks DROP COLUMN packed SETTINGS mutations_sync = 2")
+    schema._remember(engine, 2)
+    with pytest.raises(EngineError, match="older version"):
+        schema.check(engine)
+    schema.prepare(engine)
+    sink = Collected()
+    heads = heads_of(published(engine))
+    MeaningSearch(engine, None).search(parse("make a text loud", Mode.SEMANTIC), heads, sink, CancelToken())
+    assert sink.hits[0].path.endswith(b"app/text.py")
 
 
 def test_leftovers_of_somebody_who_still_writes_are_let_alone(engine: EmbeddedConnection, tmp_path: Path) -> None:

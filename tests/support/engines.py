@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from mgrep_tui.clickhouse.connection import Connection
+from mgrep_tui.clickhouse.connection import Connection, rows
 from mgrep_tui.clickhouse.heads import Heads, heads_of, published
 from mgrep_tui.clickhouse.push import Pushed, push
 from mgrep_tui.corpus.root import open_root
@@ -54,3 +54,9 @@ def pushed(connection: Connection, folder: Path, name: str = "") -> Pushed:
 def searched(connection: Connection) -> Heads:
     """What a search without a folder looks at."""
     return heads_of(published(connection))
+
+
+def distinct_rows(connection: Connection, table: str) -> int:
+    """How many rows of a table a reader sees: what was written twice counts once."""
+    source = f"(SELECT DISTINCT content, number FROM mgrep.{table})" if table == "blocks" else f"mgrep.{table} FINAL"
+    return int(rows(connection.batches(f"SELECT count() FROM {source}"))[0][0])
