@@ -62,6 +62,12 @@ def open_root(path: str | os.PathLike[str]) -> Root:
     return Root(resolved, is_bare=_is_repository(resolved))
 
 
+def check_readable(root: Root) -> None:
+    """Raise `UnreadableError` at once when the folder is gone or closed: "no matches" would be a word about files nobody can look at."""
+    if not os.access(root.path, os.R_OK | os.X_OK):
+        raise UnreadableError(f"The folder '{root.path}' is gone or cannot be read any more.")
+
+
 def work_tree_of(folder: Path) -> Path | None:
     """The top of the work tree that holds `folder`: the nearest folder around it with a git folder in it."""
     return next((one for one in (folder, *folder.parents) if _git_dir_at(one) is not None), None)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from mgrep_tui.corpus.gitstate import GitState, work_tree_state
-from mgrep_tui.corpus.root import Root
-from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError, UnreadableError
+from mgrep_tui.corpus.root import Root, check_readable
+from mgrep_tui.errors import Cancelled, IndexDamagedError, MgrepError
 from mgrep_tui.explorer.completions import completions_of, nearest_symbol
 from mgrep_tui.explorer.opened import opened_view
 from mgrep_tui.explorer.protocol import SearchOptions
@@ -204,9 +204,7 @@ class Engines:
         query = scoped(whole, self._scope)
         if query is None:
             return Outcome(engine="index", is_verified=True)
-        if not os.access(self._root.path, os.R_OK | os.X_OK):
-            # Said at once: "no matches" would be a word about files that nobody can look at.
-            raise UnreadableError(f"The folder '{self._root.path}' is gone or cannot be read any more.")
+        check_readable(self._root)
         if self._filling is not None and not is_exhaustive:
             sink = Noting(sink, self._filling.look_at)
         if mode is Mode.REGEX and options.like is None:
@@ -225,6 +223,7 @@ class Engines:
         query = scoped(parse(text, Mode.SEMANTIC, case=options.case), self._scope)
         if query is None:
             return None
+        check_readable(self._root)
         return Part(label, self._meaning or self._make_semantic(), query, self._opened.semantic())
 
     @property

@@ -43,8 +43,12 @@ def united_health(labels: Sequence[str], healths: Sequence[Health], nested: Sequ
     checks = [health.checked_at for health in healths if health.checked_at is not None]
     # What a broken root lacks says nothing about the others.
     sound = [health for health in healths if health.state is not IndexState.BROKEN] or list(healths)
-    watchers = list(dict.fromkeys(health.watcher for health in sound if health.watcher))
-    unwatched = [watcher for watcher in watchers if watcher != "watching"]
+    watchers = [health.watcher for health in sound if health.watcher]
+    unwatched = [
+        health.watcher if len(set(watchers)) == 1 else f"{label}: {health.watcher}"
+        for label, health in zip(labels, healths, strict=True)
+        if health in sound and health.watcher and not health.is_watching
+    ]
     counted = [health for number, health in enumerate(healths) if not (nested and nested[number])]
     lines = tuple((label, _line(health)) for label, health in zip(labels, healths, strict=True))
     return Health(

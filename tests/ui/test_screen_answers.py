@@ -55,6 +55,16 @@ async def test_no_hits_say_what_was_searched_and_offer_what_is_near() -> None:
         assert screen.main.query_input.value == "Uploader lang:go"
 
 
+async def test_a_note_that_is_longer_than_its_place_is_cut_and_not_left_out() -> None:
+    explorer = FakeExplorer()
+    note = "web: The folder '/home/ada/projects/the/web' is gone or cannot be read any more."
+    explorer.outcome = lambda outcome: replace(outcome, is_partial=True, notes=(note, "api: no disk."))
+    async with running(explorer, text="retry", mode=Mode.REGEX, size=(120, 36)) as screen:
+        assert "web: The folder '/home/ada/pr" in screen.bar("summary")
+        assert "…" in screen.bar("summary")
+        assert len(screen.bar("summary")) <= 120
+
+
 async def test_what_could_not_be_answered_is_asked_again_when_the_index_is_ready() -> None:
     explorer = FakeExplorer(state=replace(READY, state=IndexState.OPENING, regex_ready=False, keywords_ready=False))
     explorer.outcome = lambda outcome: replace(outcome, is_partial=True)

@@ -165,6 +165,14 @@ def test_health_is_added_and_a_broken_root_does_not_break_the_others() -> None:
     assert united_health(["a", "b"], [ready, Health(IndexState.OPENING)]).roots_open == 1
 
 
+def test_the_root_that_is_not_watched_is_named() -> None:
+    watched = Health(IndexState.READY, root="/a", watcher="watching")
+    off = Health(IndexState.READY, root="/b", watcher="off: too many folders")
+    assert united_health(["a", "b"], [watched, off]).watcher == "b: off: too many folders"
+    assert united_health(["a", "b"], [off, off]).watcher == "off: too many folders"
+    assert united_health(["a", "b"], [watched, watched]).is_watching
+
+
 def test_the_root_that_is_still_being_opened_is_named() -> None:
     ready = Health(IndexState.READY, root="/a", files_total=3)
     assert united_health(["a", "b"], [ready, Health(IndexState.OPENING)]).phase == "b: opening the index"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -254,6 +255,16 @@ def test_a_broken_root_is_a_note_and_the_others_answer(roots: Roots) -> None:
     assert answer.outcome.is_partial
     assert not answer.outcome.is_verified
     explorer.close()
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_root_that_is_deleted_while_it_is_open_is_named(roots: Roots, mode: Mode) -> None:
+    explorer = roots.write({"flask": FLASK, "click": CLICK}).open("flask", "click", semantic=True)
+    shutil.rmtree(roots.folder / "click")
+    answer = ask(explorer, "route", mode)
+    assert set(paths(answer)) == {"flask/src/app.py", "flask/tests/test_app.py"}
+    assert answer.outcome.is_partial
+    assert [note for note in answer.outcome.notes if note.startswith("click: The folder '")]
 
 
 def test_a_root_that_hangs_does_not_keep_the_hits_of_the_others(roots: Roots) -> None:

@@ -12,6 +12,7 @@ from rich.style import Style
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.protocol import Variant
 from mgrep_tui.model import Health, IndexState, Mode
+from mgrep_tui.text.cells import cut
 from mgrep_tui.ui import empty, words
 from mgrep_tui.ui.growth import Growth
 from mgrep_tui.ui.keymap import Command, shown_key
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from mgrep_tui.ui.screens.main import MainScreen
 
 RATES_KEPT = 60
+LEAST_NOTE = 24  # cells: fewer tell nothing
 
 
 def told_on_start_page(health: Health) -> tuple[object, ...]:
@@ -161,13 +163,16 @@ class Presenter:
         summary.show(left, styled([*right, (" ", "muted")], palette))
 
     def _notes(self, right: words.Line, width: int) -> words.Line:
-        """A note of the outcome, where there is room for it."""
+        """The notes of the outcome, as far as there is room for them."""
         outcome = self._screen.flow.outcome
         if outcome is None or not outcome.notes or not len(self._screen.flow.results):
             return right
-        note = said(outcome.notes[0])
+        note = "  ".join(said(each) for each in outcome.notes)
         used = sum(len(text) for text, _ in right) + sum(len(chip.label) + 3 for chip in self._screen.query_input.chips)
-        return [(note + "  ", "warning"), *right] if used + len(note) + 8 < width else right
+        room = width - used - 9
+        if len(note) > room and room < LEAST_NOTE:
+            return right
+        return [(cut(note, room) + "  ", "warning"), *right]
 
     def _mode_parts(self) -> list[Part]:
         screen = self._screen
