@@ -26,8 +26,8 @@ SCHEMES = ("https", "http", "ssh", "git", "file")
 MAX_CHARS = 1_000
 _SHORT = re.compile(r"(?P<forge>[a-z]+):(?!//)(?P<rest>.+)", re.DOTALL)
 _SCP_LIKE = re.compile(r"(?P<user>[\w.+-]+)@(?P<host>[\w.-]+):(?!//)(?P<path>[^\s].*)", re.DOTALL)
-# Without a user, git's way to write an address looks like much else: a file with a line, a drive.
-_SCP_BARE = re.compile(r"(?P<host>[\w.-]{2,}):(?!//)(?P<path>[^\s:]+)")
+# Without a user, git's way to write an address looks like much else: a file with a line, a drive, a port.
+_SCP_BARE = re.compile(r"(?P<host>[\w.-]{2,}):(?!//|\d+/)(?P<path>[^\s:]+)")
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _PART = re.compile(r"[\w.~+][\w.~+-]*")
 _BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\.lock(?:/|$)|/\.|^[-./@]$|^[-/.]|[/.]$")

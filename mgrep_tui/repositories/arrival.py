@@ -18,7 +18,7 @@ from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories import git_transfer
 from mgrep_tui.repositories.addresses import Address
 from mgrep_tui.repositories.credentials import secret_for
-from mgrep_tui.repositories.git_process import Git, GitFailedError, has_git
+from mgrep_tui.repositories.git_process import Git, has_git
 from mgrep_tui.repositories.limits import MEMORY_SHARE, Limits, available_memory, check_size
 from mgrep_tui.repositories.store import ARCHIVE, GIT, Kept, Store
 from mgrep_tui.settings.config import RepositorySettings
@@ -91,7 +91,7 @@ class Arrivals:
                         return Refreshed(kept, note=f"{kept.name} is as of {_age(kept)}: git is not installed.")
                     try:
                         return self._refresh_with_git(kept, address, cancel, report)
-                    except (git_transfer.UnclearError, GitFailedError) as error:
+                    except (git_transfer.UnclearError, git_transfer.OtherHashError) as error:
                         return self._mended(kept, address, cancel, report, error)
                 return self._replace(kept, address, cancel, report)
         except MgrepError as error:

@@ -16,6 +16,7 @@ from mgrep_tui.repositories.addresses import Address
 from mgrep_tui.repositories.credentials import may_have_secret, variables_named
 from mgrep_tui.repositories.git_process import Git, GitFailedError
 from mgrep_tui.repositories.limits import ROOM_HINT
+from mgrep_tui.repositories.store import remove_tree
 
 CURRENT = "refs/mgrep-tui/current"
 COMING = "refs/mgrep-tui/coming"
@@ -23,7 +24,6 @@ PACKS_KEPT = 12
 _FETCH = (
     "fetch",
     "--progress",
-    "--depth=1",
     "--no-tags",
     "--no-recurse-submodules",
     "--no-write-fetch-head",
@@ -34,19 +34,36 @@ _FETCH = (
 def clone(git: Git, folder: Path, address: Address) -> str:
     """Fill the empty `folder`, where `git` runs. The commit that stands there afterwards. Raises as `fetch` and `Git.run`."""
     try:
-        git.run("init", "--quiet", "--template=", "--initial-branch=mgrep-tui", is_offline=True)
-        git.run("config", "remote.origin.url", address.url, is_offline=True)
+        _begin(git, address, "sha1")
         commit = fetch(git, address)
-        check_out(git, folder, commit)
+    except OtherHashError:
+        remove_tree(folder / ".git")
+        _begin(git, address, "sha256")
+        commit = fetch(git, address)
+    check_out(git, folder, commit)
+    return commit
+
+
+def _begin(git: Git, address: Address, hashes: str) -> None:
+    try:
+        git.run(
+            "init", "--quiet", "--template=", "--initial-branch=mgrep-tui", f"--object-format={hashes}", is_offline=True
+        )
+        git.run("config", "remote.origin.url", address.url, is_offline=True)
     except GitFailedError as error:
         raise explained(error, address) from error
-    return commit
 
 
 def fetch(git: Git, address: Address) -> str:
     """Bring what the address names beside what is there; the commit. The tree stays as it was. Raises `MgrepError` in a person's words."""
+    what = ("--", address.url, f"+{address.ref or 'HEAD'}:{COMING}")
     try:
-        git.run(*_FETCH, "--", address.url, f"+{address.ref or 'HEAD'}:{COMING}")
+        try:
+            git.run(*_FETCH, "--depth=1", *what)
+        except GitFailedError as error:
+            if not _NOT_SHALLOW.search(error.output):
+                raise
+            git.run(*_FETCH, *what)  # the limits hold for the whole history too
         # A tag may stand for a tag object; `^{commit}` is what it means.
         return git.run("rev-parse", "--verify", "--quiet", f"{COMING}^{{commit}}", is_offline=True).strip()
     except GitFailedError as error:
@@ -59,8 +76,13 @@ def check_out(git: Git, folder: Path, commit: str) -> None:
     mark.write_text(commit, encoding="ascii")
     for lock in ("index.lock", "HEAD.lock"):
         (folder / ".git" / lock).unlink(missing_ok=True)  # of a checkout that was killed; nobody else works in here
-    git.run("checkout", "--progress", "--force", "--detach", "--no-recurse-submodules", commit, "--", is_offline=True)
-    git.run("update-ref", CURRENT, commit, is_offline=True)
+    try:
+        git.run(
+            "checkout", "--progress", "--force", "--detach", "--no-recurse-submodules", commit, "--", is_offline=True
+        )
+        git.run("update-ref", CURRENT, commit, is_offline=True)
+    except GitFailedError as error:
+        raise _full(error) or UnclearError(f"The files cannot be checked out: {_last_words(error)}") from error
     mark.unlink(missing_ok=True)
 
 
@@ -86,6 +108,10 @@ class UnclearError(MgrepError):
     """Git failed for a reason that may lie in what is here as well as at the other side."""
 
 
+class OtherHashError(MgrepError):
+    """The other side names its objects by another hash than the clone."""
+
+
 _NETWORK = re.compile(
     r"could not resolve host|couldn't resolve|network is unreachable|connection refused|connection timed out|no route to host|"
     r"failed to connect|couldn't connect|name or service not known|temporary failure in name resolution|operation timed out|"
@@ -106,6 +132,8 @@ _NO_REF = re.compile(
     r"couldn't find remote ref|not our ref|no such remote ref|remote ref does not exist|unadvertised object",
     re.IGNORECASE,
 )
+_NOT_SHALLOW = re.compile(r"does not support shallow", re.IGNORECASE)
+_OTHER_HASH = re.compile(r"mismatched algorithms", re.IGNORECASE)
 _NO_COMMIT = re.compile(r"expected commit type", re.IGNORECASE)
 _DISK = re.compile(
     r"^(?!remote:).*(?P<what>no space left on device|disk quota exceeded|out of disk ?space|read-only file system)",
@@ -124,6 +152,15 @@ _DAMAGED = re.compile(
 _UNSOUND = re.compile(r"fsck|bad object|hasdotgit|gitmodules", re.IGNORECASE)
 
 
+def _full(error: GitFailedError) -> MgrepError | None:
+    full = _DISK.search(error.output)
+    return full and MgrepError(f"The cache cannot be written: {full.group('what').lower()}.", ROOM_HINT)
+
+
+def _last_words(error: GitFailedError) -> str:
+    return error.message.removeprefix("git failed: ")
+
+
 def explained(error: GitFailedError, address: Address) -> MgrepError:
     """What went wrong with a transfer, as a sentence and what to do. Pure."""
     said = error.output
@@ -133,8 +170,10 @@ def explained(error: GitFailedError, address: Address) -> MgrepError:
             f"{where} takes no more requests for now.",
             f"Wait a while, or set {variables_named(address)}." if may_have_secret(address) else "Wait a while.",
         )
-    if full := _DISK.search(said):
-        return MgrepError(f"The cache cannot be written: {full.group('what').lower()}.", ROOM_HINT)
+    if full := _full(error):
+        return full
+    if _OTHER_HASH.search(said):
+        return OtherHashError(f"{address.project} uses another hash than before.", "Remove it and open it again.")
     if _NO_REF.search(said):
         if not address.ref:
             return MgrepError(
@@ -179,5 +218,5 @@ def explained(error: GitFailedError, address: Address) -> MgrepError:
             f"{address.project} holds objects that git takes for unsound, so it is not opened.", str(error)
         )
     if _TLS.search(said):
-        return MgrepError(f"The connection to {where} is not safe: {error.message.removeprefix('git failed: ')}")
-    return UnclearError(f"{address.project} could not be fetched: {error.message.removeprefix('git failed: ')}")
+        return MgrepError(f"The connection to {where} is not safe: {_last_words(error)}")
+    return UnclearError(f"{address.project} could not be fetched: {_last_words(error)}")

@@ -96,9 +96,8 @@ class Store:
             address = parse_address(name)
         except AddressError:
             address = None
-        if address is not None:
-            kept = self.get(address)
-            return [kept] if kept is not None else []
+        if address is not None and (kept := self.get(address)) is not None:
+            return [kept]
         wanted = name.strip("/").lower()
         return [kept for kept in self.all() if wanted in {known.lower() for known in names_of(kept)}]
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -185,6 +188,44 @@ def test_a_default_branch_that_is_not_there_is_said(world: World) -> None:
     with pytest.raises(MgrepError, match=r"no commit on the default branch of ada/engine\. Name a branch"):
         world.bring(world.address("ada/engine"))
     assert world.bring(world.address("ada/engine", "main"))
+
+
+def test_a_repository_of_the_other_hash_is_cloned_and_may_change_to_it(world: World) -> None:
+    tree = Tree(world.forge.folder / "ada/engine")
+    tree.git("init", "-q", "-b", "main", "--object-format=sha256")
+    tree.write("a.py", "one\n")
+    first = tree.commit()
+    address = world.address("ada/engine")
+    kept = world.bring(address)
+    assert (len(first), kept.record.commit) == (64, first)
+    assert world.refresh(kept, address)[1] == ""
+    shutil.rmtree(tree.path)
+    tree = world.forge.repository("ada/engine")
+    tree.write("a.py", "two\n")
+    replaced = tree.commit()
+    kept, note = world.refresh(kept, address)
+    assert (note, kept.record.commit, (kept.tree / "a.py").read_text()) == ("", replaced, "two\n")
+
+
+def test_a_plain_web_server_gives_the_whole_history(world: World, tmp_path: Path) -> None:
+    """Git's old transport, files below a folder, knows no shallow clones."""
+    tree = project(world)
+    tree.git("clone", "-q", "--bare", ".", str(tmp_path / "www" / "n.git"))
+    Tree(tmp_path / "www" / "n.git").git("update-server-info")
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *given: object) -> None:
+            return None
+
+    handler = partial(Quiet, directory=str(tmp_path / "www"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        address = parse_address(f"http://127.0.0.1:{server.server_address[1]}/n.git")
+        assert address is not None
+        kept = world.bring(address)
+        assert world.refresh(kept, address)[1] == ""
+        server.shutdown()
+    assert (kept.tree / "src/main.py").read_text() == "def run():\n    return 2\n"
 
 
 def test_a_tag_of_a_file_is_no_commit(world: World) -> None:
