@@ -34,21 +34,19 @@ _FETCH = (
 def clone(git: Git, folder: Path, address: Address) -> str:
     """Fill the empty `folder`, where `git` runs. The commit that stands there afterwards. Raises as `fetch` and `Git.run`."""
     try:
-        _begin(git, address, "sha1")
+        _begin(git, address)
         commit = fetch(git, address)
     except OtherHashError:
         remove_tree(folder / ".git")
-        _begin(git, address, "sha256")
+        _begin(git, address, "--object-format=sha256")
         commit = fetch(git, address)
     check_out(git, folder, commit)
     return commit
 
 
-def _begin(git: Git, address: Address, hashes: str) -> None:
+def _begin(git: Git, address: Address, *hashes: str) -> None:
     try:
-        git.run(
-            "init", "--quiet", "--template=", "--initial-branch=mgrep-tui", f"--object-format={hashes}", is_offline=True
-        )
+        git.run("init", "--quiet", "--template=", "--initial-branch=mgrep-tui", *hashes, is_offline=True)
         git.run("config", "remote.origin.url", address.url, is_offline=True)
     except GitFailedError as error:
         raise explained(error, address) from error

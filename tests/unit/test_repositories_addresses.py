@@ -61,6 +61,7 @@ def test_every_way_to_write_one(text: str, url: str, ref: str) -> None:
         "user@host",
         "app.py:12",
         "app.py:12:3",
+        "example.org:3000/o/n",
         "src/app.py:a/b",
         "github.com",
         "@work",
