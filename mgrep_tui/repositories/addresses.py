@@ -203,9 +203,9 @@ def _from_file(text: str, netloc: str, path: str) -> Address:
     folder, slash, last = path.rpartition("/")
     last, ref = _split_ref(last, text)
     plain = unquote(folder + slash + last)
-    if not plain.strip("/") or "\0" in plain:
-        raise AddressError(f"'{text}' names no repository.")
     plain = posixpath.normpath("/" + plain.lstrip("/"))
+    if plain == "/" or "\0" in plain:
+        raise AddressError(f"'{text}' names no repository.")
     return Address(f"file://{quote(plain)}", "file", "", plain, ref)
 
 
