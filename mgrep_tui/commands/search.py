@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Protocol
 
 from mgrep_tui.commands.asking import may_index
-from mgrep_tui.commands.common import Context, prepare, warn
+from mgrep_tui.commands.common import Context, prepare, warn, with_targets
 from mgrep_tui.commands.explorers import Explorers, bring_all
 from mgrep_tui.commands.printing import LinePrinter, Printer, Where, fields_of, prefix_of
+from mgrep_tui.commands.targets import Target, Targets
 from mgrep_tui.commands.waiting import wait_for_index
 from mgrep_tui.errors import MgrepError, QueryError
 from mgrep_tui.explorer.local import LocalExplorer
@@ -44,23 +45,22 @@ def search(arguments: argparse.Namespace) -> int:
     warn(context)
     context = bring_all(context, cancel)
     mode = Mode(arguments.mode or Mode.SEMANTIC)
+    # One question is answered by reading the files before an index of them could be made.
+    can_scan = mode is Mode.REGEX and queries is None and not _asks_for_symbols(arguments, context)
+    context = _without_forbidden(context, arguments, can_scan=can_scan)
     explorers = Explorers(context, semantic=mode is Mode.SEMANTIC, watch=False)
     roots = [explorers.local(place) for place in context.targets.places]
     several = explorers.several(roots) if len(roots) > 1 else None
     try:
-        # One question is answered by reading the files before an index of them could be made.
-        can_scan = mode is Mode.REGEX and queries is None and not _asks_for_symbols(arguments, context)
         notes = []
-        for place, root in zip(context.targets.places, roots, strict=True):
+        for root in roots:
             if arguments.no_index:
                 root.open_as_is()
             elif can_scan and not root.is_indexed():
                 root.open_as_is()
                 notes.append(NOT_INDEXED)
-            elif place.root is None or may_index(context, place.root):
-                root.start()
             else:
-                raise MgrepError(f"{place.root.path} is not searched by meaning without an index.")
+                root.start()
         asker = _Asker(roots, several, context, arguments, mode, cancel, notes)
         if not arguments.no_index:
             asker.wait(needs_vectors=mode is Mode.SEMANTIC and not arguments.no_wait)
@@ -70,6 +70,28 @@ def search(arguments: argparse.Namespace) -> int:
         cancel.cancel()
         for root in roots:
             root.close()
+
+
+def _without_forbidden(context: Context, arguments: argparse.Namespace, *, can_scan: bool) -> Context:
+    """The same without the places that need an index which may not be made; they are said. Raises `MgrepError` when none is left."""
+    explorers = Explorers(context, semantic=False, watch=False)
+    places: list[Target] = []
+    troubles: list[MgrepError] = []
+    for place in context.targets.places:
+        assert place.root is not None
+        try:
+            needs_index = not arguments.no_index and (not can_scan or explorers.local(place).is_indexed())
+            if needs_index and not may_index(context, place.root):
+                raise MgrepError(f"{place.root.path} is not searched by meaning without an index.")
+            places.append(place)
+        except MgrepError as error:
+            troubles.append(error)
+    if not places:
+        raise troubles[0]
+    for trouble in troubles:
+        print(f"mgrep-tui: {sanitize(str(trouble))}", file=sys.stderr)
+    said = (*context.targets.troubles, *map(str, troubles))
+    return with_targets(context, Targets(tuple(places), said, context.targets.title))
 
 
 def _asks_for_symbols(arguments: argparse.Namespace, context: Context) -> bool:

@@ -82,6 +82,18 @@ def test_one_list_by_meaning_and_json_names_the_repository(place: Path) -> None:
     assert [json.loads(line)["repository"] for line in narrowed.stdout.split("\n")[:-1]] == ["web"]
 
 
+def test_a_folder_that_may_not_be_indexed_stops_nobody_else(place: Path) -> None:
+    """One home folder among three places ended the search of all."""
+    house = place / "house"
+    Tree(house).write("a.py", "needle = 1\n")
+    found = run(place, ["search", "needle", "house", "web"], HOME=str(house))
+    assert found.returncode == 2
+    assert "This is your home folder, and nobody can be asked" in found.stderr
+    assert found.stdout.startswith("web/main.js:")
+    alone = run(place, ["search", "needle", "house"], HOME=str(house))
+    assert (alone.returncode, alone.stdout) == (2, "")
+
+
 def test_one_wrong_query_among_many_ends_itself_only(place: Path) -> None:
     (place / "queries").write_text("needle\n(\nretry\n")
     found = run(place, ["search", "--mode", "regex", "--queries", "queries", "--json", "api", "web"])
