@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from mgrep_tui.corpus.root import Root, open_root
 from mgrep_tui.errors import MgrepError, UnreadableError
@@ -79,9 +80,12 @@ def _places_of(name: str, workspaces: Mapping[str, Sequence[str]], around: froze
 
 
 def _target(word: str) -> Target:
-    """A folder that is there is one, whatever it is called."""
+    """A folder that is there is one, whatever it is called; a repository without files is brought as from anywhere else."""
     try:
-        return Target(os.path.expanduser(word), root=open_root(Path(word)))
+        root = open_root(Path(word))
+        if root.is_bare:
+            return Target(word, address=parse_address("file://" + quote(os.fsencode(root.path))))
+        return Target(os.path.expanduser(word), root=root)
     except UnreadableError:
         try:
             address = parse_address(word)

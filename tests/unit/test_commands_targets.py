@@ -9,6 +9,7 @@ import pytest
 from mgrep_tui.commands.targets import Targets, targets_of
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.settings.load import load_settings
+from tests.support.git_trees import Tree
 
 
 @pytest.fixture
@@ -36,6 +37,15 @@ def test_the_same_place_twice_is_one(here: Path) -> None:
 def test_a_folder_that_is_there_is_one_whatever_it_is_called(here: Path) -> None:
     (here / "github:o" / "n").mkdir()
     assert shown(targets_of(["github:o/n"], "", {})) == ["n"]
+
+
+def test_a_repository_without_files_is_brought(here: Path) -> None:
+    """It was searched as a folder, in which there is no file."""
+    Tree(here / "n@1 %.git").git("init", "-q", "--bare")
+    found = targets_of(["n@1 %.git", f"file://{here}/n%401%20%25.git", "a"], "", {})
+    assert [place.root is None for place in found.places] == [True, False]
+    address = found.places[0].address
+    assert address is not None and (address.project, address.ref) == (f"{here}/n@1 %.git", "")
 
 
 def test_a_place_that_is_not_there_stops_nobody_else(here: Path) -> None:
