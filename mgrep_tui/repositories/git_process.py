@@ -71,9 +71,9 @@ def has_git(environ: Mapping[str, str]) -> bool:
 
 
 def environment_for(
-    address: Address, environ: Mapping[str, str], secret: Secret | None, *, is_offline: bool
+    address: Address, environ: Mapping[str, str], secret: Secret | None, *, is_offline: bool, ssh: str = ""
 ) -> dict[str, str]:
-    """The environment of git. Pure. The secret travels in it, so that it stands in no list of processes."""
+    """The environment of git. Pure. The secret travels in it, so that it stands in no list of processes; `ssh` is `core.sshCommand`."""
     found = without_secrets(clean_environment(environ))
     found.update(
         GIT_ASKPASS="",  # empty: nothing is asked, whatever the configuration names
@@ -85,7 +85,7 @@ def environment_for(
     if is_offline:
         found.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", GIT_ATTR_NOSYSTEM="1")
         return found
-    found["GIT_SSH_COMMAND"] = _ssh(environ)
+    found["GIT_SSH_COMMAND"] = _ssh(environ, ssh)
     found.update(git_variables(secret))
     config = git_configuration(address, secret)
     found["GIT_CONFIG_COUNT"] = str(len(config))
@@ -100,9 +100,9 @@ def _transports(address: Address) -> str:
     return {"https": "https:ssh", "ssh": "ssh:https", "http": "http:https"}.get(address.scheme, address.scheme)
 
 
-def _ssh(environ: Mapping[str, str]) -> str:
-    """The person's ssh with questions switched off."""
-    own = environ.get("GIT_SSH_COMMAND", "") or shlex.quote(environ.get("GIT_SSH", "") or "ssh")
+def _ssh(environ: Mapping[str, str], configured: str) -> str:
+    """The person's ssh, found as git does, with questions switched off."""
+    own = environ.get("GIT_SSH_COMMAND", "") or configured or shlex.quote(environ.get("GIT_SSH", "") or "ssh")
     return f"{own} -oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=20"
 
 
@@ -130,10 +130,20 @@ class Git:
         self._limits = limits
         self._measured = measured or folder
         self._report = report or (lambda phrase: None)
+        self._ssh: str | None = None
+
+    def _configured_ssh(self) -> str:
+        """What the person's configuration names for this repository; asked once, before git first goes out."""
+        if self._ssh is None:
+            self._ssh = ""
+            with contextlib.suppress(GitFailedError):
+                self._ssh = self.run("config", "--get", "core.sshCommand").strip()
+        return self._ssh
 
     def run(self, *arguments: str, is_offline: bool = False) -> str:
         """One command's output. Raises `GitFailedError`, `LimitError`, `MgrepError` and `Cancelled`; no process of it is left then."""
-        environ = environment_for(self._address, self._environ, self._secret, is_offline=is_offline)
+        ssh = "" if is_offline else self._configured_ssh()
+        environ = environment_for(self._address, self._environ, self._secret, is_offline=is_offline, ssh=ssh)
         # Named, so that it is not looked for in the folders above when it is damaged: the cache may lie in somebody's repository.
         environ["GIT_DIR"] = ".git"
         git = program(environ.get("PATH", os.defpath))

@@ -303,6 +303,21 @@ def test_ssh_never_asks(world: World) -> None:
     assert "-oBatchMode=yes" in seen.read_text()
 
 
+def test_the_ssh_of_the_persons_configuration_is_used(world: World) -> None:
+    """A key of its own for some repositories; git was given plain `ssh` in its place."""
+    seen = world.home / "seen"
+    ssh = world.home / "ssh"
+    ssh.write_text(f'#!/bin/sh\necho "$@" > "{seen}"\nexit 255\n')
+    ssh.chmod(0o755)
+    (world.home / "gitconfig").write_text(f"[core]\n\tsshCommand = {ssh} -i work_key\n")
+    address = parse_address("git@git.example.org:ada/engine.git")
+    assert address is not None
+    with pytest.raises(MgrepError):
+        world.bring(address)
+    assert "-i work_key" in seen.read_text()
+    assert "-oBatchMode=yes" in seen.read_text()
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
