@@ -333,6 +333,7 @@ class Health:
     dirty: int = 0
     generation: int = 0
     roots_open: int = 0  # of several, how many can be searched by now
+    roots_missing: tuple[str, ...] = ()  # of several, those that cannot be opened
     text_bytes: int = 0
     chunked_bytes: int = 0  # of them in chunks
     index_bytes: tuple[tuple[str, int], ...] = ()  # part, bytes on disk

@@ -73,6 +73,9 @@ def united_health(labels: Sequence[str], healths: Sequence[Health], nested: Sequ
         dirty=sum(health.dirty for health in counted),
         generation=max((health.generation for health in healths), default=0),
         roots_open=sum(health.state not in (IndexState.OPENING, IndexState.BROKEN) for health in healths),
+        roots_missing=tuple(
+            label for label, health in zip(labels, healths, strict=True) if health.state is IndexState.BROKEN
+        ),
         text_bytes=sum(health.text_bytes for health in counted),
         chunked_bytes=sum(health.chunked_bytes for health in counted),
         index_bytes=_added(health.index_bytes for health in healths),

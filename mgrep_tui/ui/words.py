@@ -91,6 +91,9 @@ def status(health: Health, width: int) -> Line:
             parts.append((f"{span_text(health.eta_s)} left", "muted"))
     else:
         parts.append(("ready", "good"))
+    if health.roots_missing:
+        first = ", ".join(health.roots_missing[:2]) + (", …" if len(health.roots_missing) > 2 else "")
+        parts.append((said(f"{first} cannot be opened"), "warning"))
     if health.chunks and (width >= 48 if health.state is IndexState.READY else not is_short):
         parts.append((count(health.chunks, "chunk"), "muted"))
         if health.vectors < health.chunks and (health.files_pending or health.state is not IndexState.INDEXING):
@@ -197,6 +200,9 @@ def options_words(options: SearchOptions, mode: Mode) -> list[tuple[str, str]]:
 def no_hits(outcome: Outcome, health: Health, mode: Mode) -> list[Line]:
     """That nothing was found, and in what."""
     files = outcome.searched_files or health.files_total
+    notes: list[Line] = [[(said(note), "muted")] for note in outcome.notes]
+    if health.state is IndexState.BROKEN and not files:
+        return [[("There is nothing to search.", "strong")], *notes]
     checked = " (checked just now)" if outcome.is_verified else ""
     if outcome.is_partial and (mode is Mode.SEMANTIC or health.state in (IndexState.OPENING, IndexState.INDEXING)):
         return [
@@ -217,8 +223,7 @@ def no_hits(outcome: Outcome, health: Health, mode: Mode) -> list[Line]:
         lines.append(
             [(f"Meaning is known for {outcome.vector_coverage:.0%} of the code so far; words for all.", "warning")]
         )
-    lines.extend([(said(note), "muted")] for note in outcome.notes)
-    return lines
+    return [*lines, *notes]
 
 
 def _nothing_to_search(health: Health) -> list[Line]:

@@ -65,6 +65,19 @@ async def test_a_note_that_is_longer_than_its_place_is_cut_and_not_left_out() ->
         assert len(screen.bar("summary")) <= 120
 
 
+async def test_what_cannot_be_opened_is_named_and_does_not_promise_to_grow() -> None:
+    """A repository that could not be brought: the screen said that the index was being opened."""
+    explorer = FakeExplorer(state=Health(IndexState.BROKEN, "github:o/n is not here", last_error="No network."))
+    explorer.hits = lambda *_arguments: []  # type: ignore[method-assign]
+    explorer.outcome = lambda outcome: Outcome(is_partial=True, notes=("No network.",))
+    async with running(explorer, text="retry") as screen:
+        assert "There is nothing to search." in screen.text()
+        assert "grows by itself" not in screen.text()
+        explorer.set_health(replace(READY, roots_missing=("web", "api", "db")))
+        await screen.settle()
+        assert "web, api, … cannot be opened" in screen.bar("status")
+
+
 async def test_what_could_not_be_answered_is_asked_again_when_the_index_is_ready() -> None:
     explorer = FakeExplorer(state=replace(READY, state=IndexState.OPENING, regex_ready=False, keywords_ready=False))
     explorer.outcome = lambda outcome: replace(outcome, is_partial=True)

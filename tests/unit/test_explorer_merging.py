@@ -160,6 +160,7 @@ def test_health_is_added_and_a_broken_root_does_not_break_the_others() -> None:
     busy = united_health(["a", "b"], [ready, Health(IndexState.INDEXING, "building", files_total=7)])
     assert (busy.state, busy.phase, busy.files_total) == (IndexState.INDEXING, "b: building", 10)
     assert united_health(["a"], [broken]).state is IndexState.BROKEN
+    assert (found.roots_missing, busy.roots_missing) == (("b",), ())
     # A root inside another one is in the other's counts.
     assert united_health(["a", "a/src"], [ready, ready], [False, True]).files_total == ready.files_total
     assert united_health(["a", "b"], [ready, Health(IndexState.OPENING)]).roots_open == 1
