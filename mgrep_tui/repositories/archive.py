@@ -234,7 +234,9 @@ def _explained(error: Exception, address: Address) -> MgrepError:
     host = address.host
     if isinstance(error, urllib.error.HTTPError):
         headers = error.headers
-        if error.code == 429 or (error.code == 403 and headers.get("X-RateLimit-Remaining") == "0"):
+        if error.code == 429 or (
+            error.code == 403 and (headers.get("X-RateLimit-Remaining") == "0" or headers.get("Retry-After"))
+        ):
             return MgrepError(
                 f"{host} takes no more requests for now{_until(headers)}.", f"Wait, or set {variables_named(address)}."
             )
@@ -257,7 +259,7 @@ def _explained(error: Exception, address: Address) -> MgrepError:
 def _until(headers: email.message.Message) -> str:
     """` until 14:32`, when the answer says so."""
     try:
-        reset = int(headers.get("X-RateLimit-Reset") or 0) or time.time() + int(headers.get("Retry-After") or 0)
+        reset = int(headers.get("X-RateLimit-Reset") or headers.get("RateLimit-Reset") or 0) or time.time() + int(headers.get("Retry-After") or 0)
     except ValueError:
         return ""
     return f" until {time.strftime('%H:%M', time.localtime(reset))}" if reset > time.time() else ""

@@ -104,6 +104,7 @@ def test_a_refresh_changes_the_tree_and_a_failed_one_leaves_it(world: World) -> 
         (404, {}, "There is no 'main' of ada/engine"),
         (401, {}, "does not let us read"),
         (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}, "no more requests for now until"),
+        (403, {"Retry-After": "60"}, "no more requests for now until"),
         (429, {"Retry-After": "60"}, "no more requests for now until"),
         (503, {}, "answered with an error"),
     ],
