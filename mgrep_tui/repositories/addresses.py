@@ -31,6 +31,8 @@ _SCP_BARE = re.compile(r"(?P<host>[\w.-]{2,}):(?!//|\d+/)(?P<path>[^\s:]+)")
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _PART = re.compile(r"[\w.~+][\w.~+-]*")
 _BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\.lock(?:/|$)|/\.|^[-./@]$|^[-/.]|[/.]$")
+# A user name alone is left to git's helpers, unless it is as long as none is: forges give addresses of the form `https://TOKEN@host/`.
+_TOKEN = re.compile(r"[\w.-]{20,}")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # The addresses of a browser: what stands between a project and the ref that is looked at.
 _BROWSED = {
@@ -51,7 +53,7 @@ class Address:
 
     `project` is `owner/name` (at GitLab with more groups, of a file its path), `ref` a branch, tag or whole commit, empty for the default
     branch. `forge` is github, gitlab, bitbucket, gitea or sourcehut as far as the host's name tells, else empty. `secret` is what the
-    address itself held as `user:password`.
+    address itself held as `user:password`, or `:token`.
     """
 
     url: str
@@ -192,6 +194,8 @@ def _from_url(text: str, scheme: str) -> Address:
     secret = ""
     if parts.password is not None and scheme != "ssh":
         secret = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
+    elif scheme != "ssh" and _TOKEN.fullmatch(parts.username or ""):
+        secret = f":{parts.username}"
     url = f"{scheme}://{user}{netloc}/{path}"
     return Address(url, scheme, netloc, unquote(path), ref, forge, secret)
 

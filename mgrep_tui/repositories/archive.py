@@ -259,7 +259,8 @@ def _explained(error: Exception, address: Address) -> MgrepError:
 def _until(headers: email.message.Message) -> str:
     """` until 14:32`, when the answer says so."""
     try:
-        reset = int(headers.get("X-RateLimit-Reset") or headers.get("RateLimit-Reset") or 0) or time.time() + int(headers.get("Retry-After") or 0)
+        named = headers.get("X-RateLimit-Reset") or headers.get("RateLimit-Reset")
+        reset = int(named or 0) or time.time() + int(headers.get("Retry-After") or 0)
     except ValueError:
         return ""
     return f" until {time.strftime('%H:%M', time.localtime(reset))}" if reset > time.time() else ""

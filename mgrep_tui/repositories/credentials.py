@@ -52,10 +52,10 @@ def secret_for(address: Address, environ: Mapping[str, str]) -> Secret | None:
     """The secret for the address's host; None when there is none or it would travel in the clear. Pure."""
     if not may_have_secret(address):
         return None
-    if address.secret:
-        user, _, password = address.secret.partition(":")
-        return _sound(Secret(address.host, "the address", user, password))
     user = _USERS.get(address.forge, "git")
+    if address.secret:
+        own, _, password = address.secret.partition(":")
+        return _sound(Secret(address.host, "the address", own or user, password))
     for pair in environ.get(OWN_VARIABLE, "").split():
         host, equals, token = pair.partition("=")
         if equals and host.lower() == address.host.lower():

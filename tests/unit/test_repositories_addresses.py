@@ -182,6 +182,15 @@ def test_git_is_told_for_the_one_host_only() -> None:
     assert git_configuration(address, None) == []
 
 
+def test_a_token_in_the_place_of_the_user_is_one() -> None:
+    token = "ghp_0123456789abcdefghijklmnop"
+    address = parsed(f"https://{token}@github.com/o/n")
+    secret = secret_for(address, {"GITHUB_TOKEN": "other"})
+    assert secret is not None and (secret.user, secret.password) == ("x-access-token", token)
+    assert token not in f"{address!r}{address}{address.url}{address.key}"
+    assert secret_for(parsed("https://ada@bitbucket.org/o/n"), {}) is None
+
+
 def test_a_secret_shows_nowhere() -> None:
     address = parsed("https://ada:hunter2@git.example.org/o/n")
     secret = secret_for(address, {})
