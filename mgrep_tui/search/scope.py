@@ -58,11 +58,11 @@ def is_meant(value: str, names: Sequence[str], known: frozenset[str] = frozenset
     pattern with wildcards. Capitals do not count."""
     wanted = value.strip("/").lower()
     folded = [name.lower() for name in names]
+    if wanted in known:
+        return wanted in folded
     if WILDCARD.search(value):
         matches = path_test(value.strip("/").lower())
         return any(matches(name.encode("utf-8", "surrogateescape")) for name in folded)
-    if wanted in known:
-        return wanted in folded
     if value.endswith("/"):  # `repo:pallets/`: every repository of that owner
         return any(re.search(rf"(?:^|/){re.escape(wanted)}/", name) for name in folded)
     return any(wanted in name for name in folded)

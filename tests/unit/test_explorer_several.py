@@ -128,6 +128,13 @@ def test_roots_whose_folders_are_called_the_same_are_told_apart(roots: Roots) ->
     assert sorted(paths(ask(explorer, "needle repo:api"))) == ["x-api/a.py", "y-api/b.py"]
 
 
+def test_a_root_that_is_called_like_a_pattern_is_meant_alone(roots: Roots) -> None:
+    roots.write({"a*b": {"a.py": "needle = 1\n"}, "axb": {"b.py": "needle = 2\n"}})
+    explorer = roots.open("a*b", "axb")
+    assert paths(ask(explorer, "needle repo:a*b")) == ["a*b/a.py"]
+    assert len(paths(ask(explorer, "needle repo:a*"))) == 2
+
+
 def test_a_label_means_its_own_root_even_where_another_is_called_so_too(roots: Roots) -> None:
     roots.write({"one": {"a.py": "needle = 1\n"}, "two": {"b.py": "needle = 2\n"}})
     members = [
