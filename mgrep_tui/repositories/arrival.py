@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mgrep_tui.corpus.git import head
+from mgrep_tui.corpus.root import open_root
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.repositories import git_transfer
@@ -65,7 +67,7 @@ class Arrivals:
         kept = self._store.get(address)
         if kept is not None:
             self._finish(kept, address, cancel)
-            return self._store.renewed(kept)
+            return self._store.renewed(kept, commit=_commit_of(kept))
         limits = self._limits()
         check_size(self._store.base, limits, 0)
         with self._turn(cancel, report), self._store.writing(), self._store.coming(address) as coming:
@@ -185,6 +187,12 @@ class Arrivals:
     ) -> Git:
         secret = secret_for(address, self._environ)
         return Git(tree, address, self._environ, cancel, secret=secret, limits=limits, measured=measured, report=report)
+
+
+def _commit_of(kept: Kept) -> str:
+    """Where the tree stands: a refresh that was broken off may have come as far as that. Empty where git does not tell."""
+    root = open_root(kept.tree)
+    return head(root).commit if root.git_top == root.path else ""
 
 
 def _forget_locks(git_dir: Path) -> None:

@@ -40,6 +40,20 @@ def test_a_checkout_that_was_broken_off_is_ended_without_the_network(world: Worl
     assert git_transfer.unfinished(again.tree) == ""
 
 
+def test_what_a_refresh_left_undone_is_noted_when_it_is_ended(world: World) -> None:
+    """The list went on naming the commit before."""
+    tree = project(world)
+    address = world.address("ada/engine")
+    kept = world.bring(address)
+    tree.write("src/main.py", "new\n")
+    newest = tree.commit()
+    Tree(kept.tree).git("fetch", "-q", "--depth=1", world.forge.url("ada/engine"), "HEAD")
+    (kept.tree / ".git" / "mgrep-tui-checkout").write_text(newest)
+    again = world.bring(address)
+    assert (again.record.commit, (again.tree / "src/main.py").read_text()) == (newest, "new\n")
+    assert [each.record.commit for each in world.store.all()] == [newest]
+
+
 def damage_git(git_dir: Path, what: str) -> None:
     match what:
         case "no git folder":
