@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from mgrep_tui.errors import MgrepError, UnreadableError
 from mgrep_tui.repositories.addresses import Address, AddressError, parse_address
 
 MARK = "@"
+PATIENCE_S = 8.0  # for a folder to be looked at, where there are others: a disk that wakes up is waited for, a server that is gone is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,9 @@ def targets_of(words: Sequence[str], workspace: str, workspaces: Mapping[str, Se
             wanted.append(word)
     places: dict[object, Target] = {}
     troubles: list[MgrepError] = []
-    for word in wanted:
-        try:
-            target = _target(word)
-        except MgrepError as error:
-            troubles.append(error)
+    for target in _looked_at(wanted):
+        if isinstance(target, MgrepError):
+            troubles.append(target)
             continue
         key: object = target.root.path if target.root is not None else target.address and target.address.key
         places.setdefault(key, target)
@@ -77,6 +78,28 @@ def _places_of(name: str, workspaces: Mapping[str, Sequence[str]], around: froze
         else:
             found.append(word)
     return found
+
+
+def _looked_at(words: Sequence[str]) -> list[Target | MgrepError]:
+    """What each word means, or what is wrong with it, in their order. Of several, all at once: a disk that hangs keeps nobody waiting."""
+    found: list[Target | MgrepError] = [UnreadableError(f"{word} does not answer, and is left out.") for word in words]
+
+    def look(number: int, word: str) -> None:
+        try:
+            found[number] = _target(word)
+        except MgrepError as error:
+            found[number] = error
+
+    if len(words) == 1:
+        look(0, words[0])
+        return found
+    threads = [threading.Thread(target=look, args=each, name="looking", daemon=True) for each in enumerate(words)]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + PATIENCE_S
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    return list(found)
 
 
 def _target(word: str) -> Target:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
+from mgrep_tui.commands import targets
 from mgrep_tui.commands.targets import Targets, targets_of
+from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.settings.load import load_settings
 from tests.support.git_trees import Tree
@@ -22,8 +25,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shown(targets: Targets) -> list[str]:
-    return [place.root.path.name if place.root is not None else str(place.address) for place in targets.places]
+def shown(found: Targets) -> list[str]:
+    return [place.root.path.name if place.root is not None else str(place.address) for place in found.places]
 
 
 def test_the_same_place_twice_is_one(here: Path) -> None:
@@ -46,6 +49,26 @@ def test_a_repository_without_files_is_brought(here: Path) -> None:
     assert [place.root is None for place in found.places] == [True, False]
     address = found.places[0].address
     assert address is not None and (address.project, address.ref) == (f"{here}/n@1 %.git", "")
+
+
+def test_a_disk_that_hangs_is_left_out_and_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is gone held up the program before anything was to be seen."""
+    go = threading.Event()
+    really = targets.open_root
+
+    def hang(path: Path) -> Root:
+        if path.name == "b":
+            go.wait(60)
+        return really(path)
+
+    monkeypatch.setattr(targets, "open_root", hang)
+    monkeypatch.setattr(targets, "PATIENCE_S", 0.2)
+    try:
+        found = targets_of(["b", "a", "github:o/n"], "", {})
+    finally:
+        go.set()
+    assert shown(found) == ["a", "github:o/n"]
+    assert found.troubles == ("b does not answer, and is left out.",)
 
 
 def test_a_place_that_is_not_there_stops_nobody_else(here: Path) -> None:
