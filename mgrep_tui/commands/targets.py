@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from mgrep_tui.corpus.root import Root, open_root
 from mgrep_tui.errors import MgrepError, UnreadableError
-from mgrep_tui.repositories.addresses import Address, AddressError, parse_address
+from mgrep_tui.repositories.addresses import Address, AddressError, parse_address, without_secret
 
 MARK = "@"
 PATIENCE_S = 8.0  # for a folder to be looked at, where there are others: a disk that wakes up is waited for, a server that is gone is not
@@ -82,7 +82,9 @@ def _places_of(name: str, workspaces: Mapping[str, Sequence[str]], around: froze
 
 def _looked_at(words: Sequence[str]) -> list[Target | MgrepError]:
     """What each word means, or what is wrong with it, in their order. Of several, all at once: a disk that hangs keeps nobody waiting."""
-    found: list[Target | MgrepError] = [UnreadableError(f"{word} does not answer, and is left out.") for word in words]
+    found: list[Target | MgrepError] = [
+        UnreadableError(f"{without_secret(word)} does not answer, and is left out.") for word in words
+    ]
 
     def look(number: int, word: str) -> None:
         try:
@@ -118,4 +120,4 @@ def _target(word: str) -> Target:
             raise
         if address is None:
             raise
-        return Target(word, address=address)
+        return Target(without_secret(word), address=address)

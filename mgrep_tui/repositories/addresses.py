@@ -33,6 +33,7 @@ _PART = re.compile(r"[\w.~+][\w.~+-]*")
 _BAD_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|\.lock(?:/|$)|/\.|^[-./@]$|^[-/.]|[/.]$")
 # A user name alone is left to git's helpers, unless it is as long as none is: forges give addresses of the form `https://TOKEN@host/`.
 _TOKEN = re.compile(r"[\w.-]{20,}")
+_BEFORE_HOST = re.compile(r"(?:(?<=://)|(?<=gitea:)|(?<=forgejo:))(?!git@)[^/\s']*@")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # The addresses of a browser: what stands between a project and the ref that is looked at.
 _BROWSED = {
@@ -101,7 +102,22 @@ class Address:
 
 
 def parse_address(text: str) -> Address | None:
-    """The address that `text` is; None when it looks like none (a folder's name). Raises `AddressError` when it is a wrong one."""
+    """The address that `text` is; None when it looks like none (a folder's name). Raises `AddressError` when it is a wrong one.
+
+    No error says a secret back that stands in it.
+    """
+    try:
+        return _parsed(text)
+    except AddressError as error:
+        raise AddressError(without_secret(error.message), without_secret(error.hint)) from None
+
+
+def without_secret(text: str) -> str:
+    """A text with addresses in it, as it may be shown: what stands before their host is left out. Pure."""
+    return _BEFORE_HOST.sub("…@", text)
+
+
+def _parsed(text: str) -> Address | None:
     if short := _SHORT.fullmatch(text):
         forge = short["forge"]
         if forge in SHORT_FORMS:
@@ -174,7 +190,10 @@ def _from_url(text: str, scheme: str) -> Address:
         host = parts.hostname or ""
         port = parts.port
     except ValueError as error:
-        raise AddressError(f"The address cannot be understood: {error}.") from error
+        # What Python says may hold a part of a password with a slash in it.
+        raise AddressError(
+            "The address cannot be understood." if "@" in text else f"The address is wrong: {error}."
+        ) from error
     if scheme == "file":
         # What stands behind # and ? is part of the path, as git has it.
         return _from_file(text, parts.netloc, text.partition("://")[2].removeprefix(parts.netloc))

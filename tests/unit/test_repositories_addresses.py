@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mgrep_tui.repositories.addresses import Address, AddressError, is_loopback, parse_address
+from mgrep_tui.repositories.addresses import Address, AddressError, is_loopback, parse_address, without_secret
 from mgrep_tui.repositories.credentials import git_configuration, secret_for, variables_named, without_secrets
 
 
@@ -180,6 +180,21 @@ def test_git_is_told_for_the_one_host_only() -> None:
     names = [name for name, _ in git_configuration(address, secret_for(address, {"GH_TOKEN": "x"}))]
     assert names == [*["credential.https://github.com.helper"] * 2, "http.https://github.com/.sslVerify"]
     assert git_configuration(address, None) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://me:hunter2@h.org", "https://me:hunter2@h.org/o/n@--x", "https://me:hunter2@h.org/o/n#a..b",
+        "https://me:hun@ter2hunter2@h.org", "gitea:me:hunter2@h.org/o/n", "https://hunter2hunter2hunter2@h.org/o/n@..",
+        "ftp://me:hunter2@h.org/o/n", "https://me:hunter2@h.org:99999/o/n", "https://me:hunter2@/o/n", "https://me:hunter2/x@h.org/o/n", "https://me:hunter2@-h/o/n",
+    ],
+)  # fmt: skip
+def test_a_wrong_address_does_not_say_its_secret_back(text: str) -> None:
+    with pytest.raises(AddressError) as caught:
+        parse_address(text)
+    assert "hunter2" not in str(caught.value)
+    assert without_secret("git@h.org:o/n@v1 https://h.org/o/n@v1") == "git@h.org:o/n@v1 https://h.org/o/n@v1"
 
 
 def test_a_token_in_the_place_of_the_user_is_one() -> None:
