@@ -9,6 +9,7 @@ no plan; then the engine reads every block, within the limits of time and memory
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,6 +44,7 @@ CONTENTS_AT_ONCE = 32
 """Contents whose files are looked up together; the first lookup is for few, so that the first hit does not wait."""
 FIRST_CONTENTS = 4
 MEMORY_BYTES = 4_000_000_000
+TELL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,12 @@ class LineSearch:
         settings = self._settings
         is_ranked = sort == "rank" and not is_exhaustive
         most = limit if limit is not None else None if is_exhaustive else settings.regex.max_hits
-        limit_s = settings.regex.time_limit_s
         narrowed = heads.narrowed(query)
-        looking = _Looking(self._connection, matcher, narrowed, overlay, settings, is_ranked, most, cancel, self._makes)
-        run = Run(query, looking.task, sink, cancel, most, None if is_exhaustive else limit_s, is_ranked, is_exhaustive)
+        limit_s = None if is_exhaustive else settings.regex.time_limit_s
+        looking = _Looking(
+            self._connection, matcher, narrowed, overlay, settings, is_ranked, most, cancel, self._makes, limit_s
+        )
+        run = Run(query, looking.task, sink, cancel, most, limit_s, is_ranked, is_exhaustive)
         count = sum(one.files for one in heads.by_state.values())
         extent = _Extent(count, looking.is_planned, not looking.is_planned or overlay is not None)
         if not looking.is_planned and query.pattern:
@@ -142,7 +146,9 @@ class _Looking:
         most: int | None,
         cancel: CancelToken,
         makes: HereChunks | None,
+        limit_s: float | None,
     ) -> None:
+        self._ends = None if limit_s is None else time.monotonic() + limit_s
         self._makes = makes
         self._connection = connection
         self._matcher = matcher
@@ -178,15 +184,18 @@ class _Looking:
             yield from look_into(self._task_of_disk(), candidates, self._cancel)
         waiting: list[tuple[bytes, list[Row]]] = []
         size = FIRST_CONTENTS
+        told, seen = time.monotonic(), 0
         for content, parts in self._contents():
             lines = self._rows_of(parts)
+            seen += 1
             if lines:
                 waiting.append((content, lines))
-            if len(waiting) >= size:
-                yield self._looked(waiting)
+            # Also where nothing is found: whoever takes it looks at the clock.
+            if len(waiting) >= size or time.monotonic() - told > TELL_S:
+                yield replace(self._looked(waiting), files=seen)
                 waiting, size = [], CONTENTS_AT_ONCE
-        if waiting:
-            yield self._looked(waiting)
+                told, seen = time.monotonic(), 0
+        yield replace(self._looked(waiting), files=seen)
 
     # --- from the engine
 
@@ -237,6 +246,9 @@ class _Looking:
         states = f"state IN {bound.numbers(narrowed.states)}"
         return f"{states} AND {condition}" if condition else states
 
+    def _is_over(self) -> bool:
+        return self._ends is not None and time.monotonic() > self._ends
+
     def _rows_of(self, parts: list[Part]) -> list[Row]:
         matcher = self._matcher
         if matcher.is_multiline:
@@ -252,12 +264,14 @@ class _Looking:
                 limit=self._most_lines - len(found),
             )
             found += [row_of(part.data, line, self._is_ranked) for line in lines]
-            if len(found) >= self._most_lines or self._cancel.is_cancelled:
+            if len(found) >= self._most_lines or self._cancel.is_cancelled or self._is_over():
                 break
         return found
 
     def _looked(self, waiting: Sequence[tuple[bytes, list[Row]]]) -> Looked:
         """The groups of some contents: one for every file that has such a content, in the order of paths."""
+        if not waiting:
+            return Looked(0, 0, [])
         files = self._files_of([content for content, _ in waiting])
         found: list[tuple[bytes, int, bytes, list[Row]]] = []
         held: list[tuple[_File, bytes]] = []

@@ -31,6 +31,8 @@ MOST_STEMS = 200
 MOST_POSTINGS = 600_000
 CHOSEN = 3_000
 MOST_VARIANTS = 50  # words that one misspelt word may stand for
+MOST_MISSPELT = 6
+"""Words of a question whose variants are looked for, each by a walk through a part of all words. A text with more is no typing mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,21 +184,23 @@ class WordSearch:
         return found
 
     def _variants(self, stems: Sequence[str], cancel: CancelToken) -> dict[int, Weight]:
-        """The words that a misspelt one may stand for."""
+        """The words that a misspelt one may stand for. Its first letter is taken to be right: the engine has its words in that order."""
         found: dict[int, Weight] = {}
         fields = [FIELD_NUMBER[name] for name in ("body", "symbol", "path")]
-        for stem in stems:
+        for stem in stems[:MOST_MISSPELT]:
             distance = 1 if len(stem) < 8 else 2
             for word, number in rows(
                 self._connection.batches(
                     f"SELECT DISTINCT word, field FROM {self._connection.database}.words"
-                    " WHERE field IN {fields:Array(UInt8)} AND abs(toInt64(lengthUTF8(text)) - {length:Int64}) <= {distance:Int64}"
+                    " WHERE field IN {fields:Array(UInt8)} AND startsWith(text, {first:String})"
+                    " AND abs(toInt64(lengthUTF8(text)) - {length:Int64}) <= {distance:Int64}"
                     " AND damerauLevenshteinDistance(text, {stem:String}) <= {distance:Int64} LIMIT {most:UInt32}",
                     {
                         "fields": fields,
                         "length": len(stem),
                         "distance": distance,
                         "stem": stem,
+                        "first": stem[:1],
                         "most": MOST_VARIANTS,
                     },
                     limits=self._limits,

@@ -106,9 +106,15 @@ class Question:
         return "symbol" if self.is_symbol_like else "deed" if self.is_deed else "sentence"
 
 
+MOST_CHARS = 4_000
+"""About 600 words. Everything that is made of a question is made for each of its words: a hundred thousand took a minute."""
+
+
 def read(text: str) -> Question:
-    """Take a question apart. Never raises."""
+    """Take a question apart; of a text that somebody pasted, the beginning. Never raises."""
     text = text.strip()
+    if len(text) > MOST_CHARS:
+        text = text[:MOST_CHARS].rpartition(" ")[0].rstrip() or text[:MOST_CHARS]
     is_symbol = is_symbol_like(text)
     names, qualifiers = _names_of(text, is_symbol)
     plain = {word.lower() for word in re.findall(r"\w+", text)}

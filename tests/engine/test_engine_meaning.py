@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 from mgrep_tui.clickhouse.heads import heads_of, published
 from mgrep_tui.clickhouse.meaning import MeaningSearch
+from mgrep_tui.clickhouse.word_search import MOST_MISSPELT
 from mgrep_tui.clickhouse.wording import LENGTHS, length_code
 from mgrep_tui.corpus.root import open_root
 from mgrep_tui.embedding.static import load_static
@@ -189,6 +193,22 @@ def test_hostile_questions_are_questions(engine: EmbeddedConnection, tmp_path: P
     pushed(engine, tree(tmp_path / "project", {"a.py": "def drop_table(name):\n    return name\n"}))
     ask(engine, text)
     assert ask(engine, "drop_table")[0].hits
+
+
+def test_many_words_that_nobody_knows_are_no_typing_mistakes(
+    engine: EmbeddedConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushed(engine, project(tmp_path / "project"))
+    statements: list[str] = []
+    batches = EmbeddedConnection.batches
+
+    def noting(self: EmbeddedConnection, sql: str, *others: Any, **named: Any) -> Iterator[pa.RecordBatch]:
+        statements.append(sql)
+        return batches(self, sql, *others, **named)
+
+    monkeypatch.setattr(EmbeddedConnection, "batches", noting)
+    ask(engine, " ".join(f"zq{chr(97 + number)}xwv" for number in range(26)))
+    assert 0 < sum("damerauLevenshtein" in sql for sql in statements) <= 2 * MOST_MISSPELT
 
 
 def test_a_cancelled_question_ends(engine: EmbeddedConnection, tmp_path: Path) -> None:

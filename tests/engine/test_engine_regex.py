@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from mgrep_tui.clickhouse import lines
 from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 from mgrep_tui.clickhouse.heads import heads_of, published
 from mgrep_tui.clickhouse.lines import LineSearch
@@ -15,6 +18,7 @@ from mgrep_tui.errors import Cancelled, QueryError
 from mgrep_tui.explorer.sinks import Collected
 from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.model import Mode, Outcome
+from mgrep_tui.search import running
 from mgrep_tui.search.query import parse
 from mgrep_tui.search.regex import RegexEngine
 from mgrep_tui.settings.config import RegexSettings, Settings
@@ -161,6 +165,17 @@ def test_a_limit_of_time_is_said(engine: EmbeddedConnection, folder: Path) -> No
     settings = Settings(regex=RegexSettings(time_limit_s=0.000001))
     _, outcome = ask(engine, "[a-z]", settings)
     assert outcome.is_partial and outcome.notes
+
+
+def test_a_limit_of_time_holds_where_nothing_is_found(
+    engine: EmbeddedConnection, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushed(engine, folder)
+    monkeypatch.setattr(lines, "TELL_S", 0.0)
+    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + 60.0))
+    hits, outcome = ask(engine, "[0-9]zzz")
+    assert not hits.hits and outcome.is_partial
+    assert any("Stopped after" in note for note in outcome.notes)
 
 
 def test_a_cancelled_search_ends(engine: EmbeddedConnection, folder: Path) -> None:

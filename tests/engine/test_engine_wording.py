@@ -19,9 +19,9 @@ from mgrep_tui.index.rows import NewChunk
 from mgrep_tui.retrieval import words
 from mgrep_tui.text.sanitize import display_path
 
-PIECES = st.sampled_from(
-    [*"getUserName HTTPServer2 _x$y 0x1F snake_case_name URLs größe 名前 名 一 é - $".split(), " ", "\n", "\t"]
-)
+ASCII = ["getUserName", "HTTPServer2", "_x$y", "0x1F", "snake_case_name", "URLs", "-", "$", " ", "\n", "\t"]
+OTHER = ["größe", "名前", "名", "一", "é"]
+PIECES = st.sampled_from(ASCII + OTHER)
 TEXTS = st.lists(PIECES | st.text(max_size=6), max_size=20).map(" ".join) | st.lists(PIECES, max_size=30).map("".join)
 CHUNKS = st.lists(st.tuples(st.binary(max_size=20), TEXTS, TEXTS, TEXTS), max_size=6)
 

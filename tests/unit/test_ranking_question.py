@@ -54,7 +54,7 @@ def test_wishes_platforms_and_versions() -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "\x00", "\ud800", "((((", "a" * 10_000, "🙂", "\u202e"])
 def test_any_text_can_be_read(text: str) -> None:
-    assert read(text).text == text.strip()
+    assert read(text).text == text.strip()[:4_000]
 
 
 @pytest.mark.parametrize(
@@ -96,3 +96,11 @@ def test_a_subject_is_not_a_deed(text: str) -> None:
 
 def test_a_lone_name_is_a_symbol_whatever_it_begins_with() -> None:
     assert read("get_value").kind == read("ParseError").kind == "symbol"
+
+
+def test_of_a_hundred_thousand_words_the_beginning_is_the_question() -> None:
+    text = " ".join(f"word{number}" for number in range(100_000))
+    question = read(text)
+    assert text.startswith(question.text + " ") and len(question.text) <= 4_000
+    assert len(question.stems) < 1_000
+    assert len(read("x" * 100_000).text) <= 4_000
