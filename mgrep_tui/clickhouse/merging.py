@@ -15,7 +15,7 @@ from mgrep_tui.clickhouse.schema import SMALL, TABLES
 from mgrep_tui.jobs.cancel import CancelToken
 
 LARGE = tuple(table.name for table in TABLES if table.name not in SMALL)
-SHARE = 0.25
+SHARE = 0.5
 """Of the largest part. With less beside it a table is left as it is, so that many small pushes do not each write everything again."""
 
 

@@ -194,7 +194,7 @@ def test_what_many_batches_wrote_is_one_part_and_one_graph(
     assert {found[name] for name in ("blocks", "chunks", "postings", "symbols", "documents", "files")} == {1}
     (graphs,) = [count for name, count in found.items() if name.startswith("vectors_")]
     assert graphs == 1
-    # Little beside much is left as it is, until it is a quarter.
+    # Little beside much is left as it is, until it is half as much.
     (folder / "m3.py").write_text("def function_3():\n    return 33\n")
     commit(folder)
     pushed(engine, folder)
