@@ -32,7 +32,10 @@ _RUN = re.compile(r"[A-Za-z0-9_$]+")
 # A letter that both analyzers give back as it is, by itself: what stands between two runs that are analyzed in one call.
 _MARK = "\u4e00"
 _AT_ONCE = 20_000
-_TIMES_BITS, _WORD_BITS = 20, 24
+PORTION_CHARS = 8_000_000
+PORTION_CHUNKS = 50_000
+"""Counted at once: no more than three million words, which with those that are kept fit into the bits for them."""
+_TIMES_BITS, _WORD_BITS = 20, 24  # the rest, 19 without the sign, counts chunks and fields
 
 
 def _lengths() -> list[int]:
@@ -170,7 +173,22 @@ class Wording:
         )
 
     def postings(self, chunks: Sequence[tuple[bytes, NewChunk]]) -> Postings:
-        """The postings of chunks, each with the path of its file. The innermost loop of a push: what it counts, it adds up as columns."""
+        """The postings of chunks, each with the path of its file."""
+        found: list[Postings] = []
+        start = 0
+        for end in _portions(chunks):
+            found.append(self._of_portion(chunks[start:end], start))
+            start = end
+        return Postings(
+            np.concatenate([one.words for one in found]),
+            np.concatenate([one.chunks for one in found]),
+            np.concatenate([one.times for one in found]),
+            np.concatenate([one.lengths for one in found]),
+            np.concatenate([one.sizes for one in found]),
+        )
+
+    def _of_portion(self, chunks: Sequence[tuple[bytes, NewChunk]], first: int) -> Postings:
+        """The innermost loop of a push: what it counts, it adds up as columns. `first` is the number of the first chunk."""
         if len(self._vocabulary.keys) > MOST_KEPT or any(len(kind) > MOST_KEPT for kind in self._kinds):
             self._forget()
         found = [array("I") for _ in self._kinds]
@@ -188,7 +206,8 @@ class Wording:
         for kind, runs, own_ends in zip(self._kinds, found, ends, strict=True):
             kind.learn(self._vocabulary)
             parts += _counted(kind, np.frombuffer(runs, np.uint32), np.frombuffer(own_ends, np.uint32))
-        return self._summed(parts, len(chunks))
+        assert len(self._vocabulary.keys) < 1 << _WORD_BITS
+        return self._summed(parts, len(chunks), first)
 
     def _whole(self, number: int, kind: _Runs, text: str) -> Iterator[npt.NDArray[np.int64]]:
         """The words of a text that is not ASCII, where words go beyond the runs."""
@@ -196,7 +215,7 @@ class Wording:
             numbers = np.array([*self._vocabulary.numbers(field, analyze(text))], np.int64)
             yield _packed(np.full(len(numbers), number), field, numbers, np.ones(len(numbers), np.int64))
 
-    def _summed(self, parts: list[npt.NDArray[np.int64]], count: int) -> Postings:
+    def _summed(self, parts: list[npt.NDArray[np.int64]], count: int, first: int) -> Postings:
         every = np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
         heads = every >> _TIMES_BITS
         starts = np.flatnonzero(np.diff(heads, prepend=-1))
@@ -207,7 +226,7 @@ class Wording:
         lengths = (np.searchsorted(LENGTHS, sizes, side="right") - 1).astype(np.uint8)
         return Postings(
             np.frombuffer(self._vocabulary.keys, np.uint64)[heads & ((1 << _WORD_BITS) - 1)],
-            slots // len(FIELDS),
+            slots // len(FIELDS) + first,
             np.minimum(times, MOST_TIMES).astype(np.uint8),
             lengths[slots],
             sizes.reshape(count, len(FIELDS)),
@@ -216,6 +235,18 @@ class Wording:
     def take_fresh(self) -> FreshWords:
         """The words that were met for the first time since the last call."""
         return self._vocabulary.take_fresh()
+
+
+def _portions(chunks: Sequence[tuple[bytes, NewChunk]]) -> Iterator[int]:
+    """Where portions end; at least one."""
+    start = size = 0
+    for number, (_, chunk) in enumerate(chunks):
+        size += len(chunk.text)
+        if size >= PORTION_CHARS or number + 1 - start >= PORTION_CHUNKS:
+            yield number + 1
+            start, size = number + 1, 0
+    if start < len(chunks) or not chunks:
+        yield len(chunks)
 
 
 def _counted(

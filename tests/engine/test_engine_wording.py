@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -40,8 +41,13 @@ def counted(path: bytes, chunk: NewChunk) -> dict[str, Counter[str]]:
     }
 
 
-@given(st.lists(CHUNKS, max_size=3))
-def test_postings_are_what_each_chunk_has(batches: list[list[tuple[bytes, str, str, str]]]) -> None:
+@given(st.lists(CHUNKS, max_size=3), st.sampled_from([1, 30, 8_000_000]))
+def test_postings_are_what_each_chunk_has(batches: list[list[tuple[bytes, str, str, str]]], portion_chars: int) -> None:
+    with patch.object(wordings, "PORTION_CHARS", portion_chars):
+        check_postings(batches)
+
+
+def check_postings(batches: list[list[tuple[bytes, str, str, str]]]) -> None:
     wording = Wording()
     known: dict[int, tuple[int, str]] = {}
     for batch in batches:
