@@ -327,7 +327,10 @@ class Health:
     regex_ready: bool = False  # the n-gram index covers the tree but for the dirty files
     keywords_ready: bool = False
     watcher: str = "off"  # watching, polling, off, and why
-    checked_at: float | None = None  # time.time() of the last sweep of the disk
+    checked_at: float | None = (
+        None  # time.time() of the last sweep of the disk, or of the last push where it `is_shared`
+    )
+    is_shared: bool = False  # it is an engine's: nothing of it is made here
     branch: str = ""
     commit: str = ""
     dirty: int = 0

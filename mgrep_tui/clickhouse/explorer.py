@@ -150,6 +150,7 @@ class EngineExplorer(Remembering):
             keywords_ready=True,
             watcher="the engine is asked" if self._root is None else "the disk is checked when a search runs",
             checked_at=newest or None,
+            is_shared=True,
             branch=base.branch if base is not None else "",
             commit=base.commit if base is not None else "",
             text_bytes=sum(one.text_bytes for one in searched),

@@ -141,23 +141,27 @@ def health_rows(health: Health, rates: Sequence[float], now: float, width: int =
         )
     if health.last_error:
         rows.append(_pair("last error" if label == LABEL else "error", health.last_error, "error", width=label))
-    is_paused = health.state is IndexState.PAUSED
-    rows += [ChoiceRow(), ChoiceRow((("Actions", "heading"),))]
-    rows += [
-        ChoiceRow((("Go on with indexing" if is_paused else "Pause indexing", "text"),), (), "pause"),
-        ChoiceRow((("Files not searched, and why", "text"),), (), "skipped"),
-        ChoiceRow((("Build the n-gram index anew", "text"),), (), "rebuild:ngrams"),
-        ChoiceRow((("Build the keywords anew", "text"),), (), "rebuild:keywords"),
-        ChoiceRow((("Build the vectors anew", "text"),), (), "rebuild:vectors"),
-        ChoiceRow((("Build everything anew", "text"),), (), "rebuild:all"),
-        ChoiceRow((("Open the log", "text"),), (), "log"),
-    ]
+    rows += [ChoiceRow(), ChoiceRow((("Actions", "heading"),)), *_action_rows(health)]
     if health.events:
         rows += [ChoiceRow(), ChoiceRow((("Lately", "heading"),))]
         rows += [ChoiceRow(((text, "muted"),)) for text in health.events[:6]]
     if details := _detail_rows(health):
         rows += [ChoiceRow(), ChoiceRow((("Details", "heading"),)), *details]
     return rows
+
+
+def _action_rows(health: Health) -> list[ChoiceRow]:
+    pause = "Go on with indexing" if health.state is IndexState.PAUSED else "Pause indexing"
+    made_here = (
+        (pause, "pause"),
+        ("Files not searched, and why", "skipped"),
+        ("Build the n-gram index anew", "rebuild:ngrams"),
+        ("Build the keywords anew", "rebuild:keywords"),
+        ("Build the vectors anew", "rebuild:vectors"),
+        ("Build everything anew", "rebuild:all"),
+    )
+    actions = (*(() if health.is_shared else made_here), ("Open the log", "log"))
+    return [ChoiceRow(((text, "text"),), (), value) for text, value in actions]
 
 
 def _coverage_rows(health: Health, label: int) -> list[ChoiceRow]:
@@ -168,7 +172,8 @@ def _coverage_rows(health: Health, label: int) -> list[ChoiceRow]:
             _pair("files", f"{count(health.files_total, 'file')}: few enough to be scanned every time", width=label)
         )
     else:
-        rows.append(_coverage("files", health.files_indexed, health.files_total, "in the n-gram index", label))
+        where = "in the text index" if health.is_shared else "in the n-gram index"
+        rows.append(_coverage("files", health.files_indexed, health.files_total, where, label))
     binary = sum(number for reason, number in health.skipped if reason == "binary")
     texts = max(health.files_chunked, health.files_total - binary)
     rows.append(_coverage("chunked", health.files_chunked, texts, f"files · {count(health.chunks, 'chunk')}", label))
@@ -200,7 +205,7 @@ def _state_rows(health: Health, rates: Sequence[float], now: float, label: int) 
     state: list[RolePart] = [(f"{'index':<{label}}", "muted"), (health.state.value, role)]
     if health.phase:
         state.append((f" · {health.phase}", "text"))
-    rows = [ChoiceRow(tuple(state), ((f"generation {health.generation}", "muted"),))]
+    rows = [ChoiceRow(tuple(state), () if health.is_shared else ((f"generation {health.generation}", "muted"),))]
     share = words.progress_share(health) if health.state is IndexState.INDEXING else None
     if share is not None:
         done = health.files_total - health.files_pending
@@ -220,7 +225,10 @@ def _state_rows(health: Health, rates: Sequence[float], now: float, label: int) 
             )
         )
     if health.checked_at is not None:
-        rows.append(_pair("disk", f"checked {span_text(max(0.0, now - health.checked_at))} ago", width=label))
+        ago = f"{span_text(max(0.0, now - health.checked_at))} ago"
+        rows.append(
+            _pair("published", ago, width=label) if health.is_shared else _pair("disk", f"checked {ago}", width=label)
+        )
     return rows
 
 

@@ -13,7 +13,9 @@ from mgrep_tui.clickhouse.explorer import EngineExplorer
 from mgrep_tui.model import Mode
 from mgrep_tui.settings.config import Settings
 from mgrep_tui.settings.paths import user_folders
+from mgrep_tui.ui.actions.indexing import LEFT_OUT, SHARED
 from mgrep_tui.ui.app import MgrepApp
+from mgrep_tui.ui.screens.main import MainScreen
 from tests.support.engines import commit, pushed, tree
 from tests.support.screen import WIDE, make_app, until
 
@@ -44,4 +46,15 @@ async def test_hits_of_several_repositories_and_their_preview(
         # The preview of the first hit, from the engine: nothing of it is on this disk.
         await pilot.press("down")
         await until(pilot, lambda: "import json" in shown(pilot) or "package main" in shown(pilot))
+        # What is made elsewhere cannot be made or paused here, and nobody says so.
+        await pilot.press("f8")
+        await until(pilot, lambda: "Open the log" in shown(pilot))
+        assert "published" in shown(pilot) and "anew" not in shown(pilot) and "Pause" not in shown(pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        told: list[str] = []
+        monkeypatch.setattr(MainScreen, "tell", lambda self, text: told.append(text))
+        for command in ("pause", "rebuild", "skipped"):
+            app.screen.perform(command)  # type: ignore[attr-defined]
+        assert told == [SHARED, SHARED, LEFT_OUT]
     assert explorer.health().metrics[0] == ("repositories", "2")

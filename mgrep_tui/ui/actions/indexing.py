@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mgrep_tui.ui.screens.main import MainScreen
 
 REBUILD = "rebuild:"
+LEFT_OUT = "What a push left out, only the tree that it read can tell."
+SHARED = "This index is an engine's: mgrep-tui push makes it."
 _PARTS = {"ngrams": "The n-gram index", "keywords": "The keywords", "vectors": "The vectors", "all": "The index"}
 
 
@@ -58,6 +60,9 @@ class Indexing:
     def skipped(self) -> None:
         """The list is fetched beside the screen: it may be long."""
         screen = self._screen
+        if screen.explorer.health().is_shared:
+            screen.tell(LEFT_OUT)
+            return
 
         def job(_has_newer: Callable[[], bool]) -> None:
             try:
@@ -94,7 +99,9 @@ class Indexing:
 
     def pause(self) -> None:
         screen = self._screen
-        if screen.explorer.health().state is IndexState.PAUSED:
+        if screen.explorer.health().is_shared:
+            screen.tell(SHARED)
+        elif screen.explorer.health().state is IndexState.PAUSED:
             screen.explorer.resume()
             screen.tell("Indexing goes on.")
         else:
@@ -102,6 +109,9 @@ class Indexing:
             screen.tell("Indexing is paused. Search goes on, and still reads what is on the disk.")
 
     def rebuild(self, part: str = "all") -> None:
+        if self._screen.explorer.health().is_shared:
+            self._screen.tell(SHARED)
+            return
         self._screen.explorer.rebuild(part)
         self._screen.tell(f"{_PARTS[part]} is being built anew.")
 
