@@ -6,7 +6,6 @@ takes part as if the engine had it.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -21,9 +20,10 @@ from mgrep_tui.clickhouse.connection import Connection, Limits, rows
 from mgrep_tui.clickhouse.documents import Documents, Known
 from mgrep_tui.clickhouse.heads import Heads, Narrowed
 from mgrep_tui.clickhouse.here import MOST_FILES, HereChunk, HereChunks
-from mgrep_tui.clickhouse.keys import CHUNK_BITS, document_of_chunk
+from mgrep_tui.clickhouse.keys import document_of_chunk
 from mgrep_tui.clickhouse.near_search import NearSearch
 from mgrep_tui.clickhouse.overlay import Overlay
+from mgrep_tui.clickhouse.packing import unpacked
 from mgrep_tui.clickhouse.texts import Where
 from mgrep_tui.clickhouse.word_search import WordHits, WordSearch
 from mgrep_tui.clickhouse.wording import keys_of
@@ -41,7 +41,6 @@ T = TypeVar("T")
 LIMITS = Limits(time_s=10.0, memory_bytes=4_000_000_000)
 LOOKUP = replace(LIMITS, threads=1)
 """For what goes by numbers: several such statements run at once, and more threads for one cost more than they bring."""
-_PACKED = struct.Struct("<16s16sIIHHBII6I")  # as `schema.PACKED` says
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +273,7 @@ class Candidates:
         )
         found: dict[int, Found] = {}
         for chunk, packed in rows(self._connection.batches(statement, bound.values, limits=LOOKUP, cancel=cancel)):
-            found[chunk] = _found(chunk, packed)
+            found[chunk] = Found(*unpacked(chunk, packed))
         contents = {one.where.content for one in found.values() if one.where is not None}
         states = self._documents.states(contents, narrowed, cancel)
         order = {state: number for number, state in enumerate(narrowed.heads.by_state)}
@@ -327,23 +326,3 @@ def _is_accepted(narrowed: Narrowed, state: int, found: Found) -> bool:
         row.path, found.file_language, is_test=row.is_test, is_generated=row.is_generated, is_vendored=row.is_vendored
     )
     return not place.query.filters or place.query.filters.accepts_file(facts)
-
-
-def _found(chunk: int, packed: bytes) -> Found:
-    """A chunk from what `schema.PACKED` makes of it."""
-    content, text_hash, first, last, part, parts, flags, first_block, last_block, *sizes = _PACKED.unpack_from(packed)
-    texts: list[bytes] = []
-    start = _PACKED.size
-    for size in sizes:
-        texts.append(packed[start : start + size])
-        start += size
-    path, language, file_language, kind, symbol, container = texts
-    own = ChunkRow(
-        chunk, chunk >> CHUNK_BITS, path, _text(language), _text(kind), _text(symbol), _text(container),
-        first, last, part, parts, text_hash, flags,
-    )  # fmt: skip
-    return Found(own, Where(content, first_block, last_block), _text(file_language))
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace")

@@ -15,8 +15,8 @@ from mgrep_tui.clickhouse.schema import SMALL, TABLES
 from mgrep_tui.jobs.cancel import CancelToken
 
 LARGE = tuple(table.name for table in TABLES if table.name not in SMALL)
-SHARE = 0.5
-"""Of the largest part. With less beside it a table is left as it is, so that many small pushes do not each write everything again."""
+MOST_PARTS = 4
+"""Of a table. When there are more, the engine joins those of like size: a row is written again as often as the table has grown fivefold."""
 
 
 @contextmanager
@@ -45,19 +45,21 @@ def allow_merges(connection: Connection) -> None:
 
 
 def merge(connection: Connection, cancel: CancelToken) -> None:
-    """Make one part of every table that has much beside its largest. Graphs of vectors stay as they were made (see `rows`)."""
+    """Leave few parts of every table. Graphs of vectors stay as they were made (see `rows`)."""
     for table in LARGE:
-        cancel.check()
-        sizes = [
-            size
-            for (size,) in rows(
-                connection.batches(
-                    "SELECT rows FROM system.parts WHERE active AND database = {database:String} AND table = {table:String}"
-                    " ORDER BY rows DESC",
-                    {"database": connection.database, "table": table},
-                    limits=WORK,
-                )
-            )
-        ]
-        if len(sizes) > 1 and sum(sizes[1:]) >= SHARE * sizes[0]:
-            connection.run(f"OPTIMIZE TABLE {connection.database}.{table} FINAL")
+        before = 0
+        while (count := _parts(connection, table)) > MOST_PARTS and count != before:
+            cancel.check()
+            connection.run(f"OPTIMIZE TABLE {connection.database}.{table}")
+            before = count
+
+
+def _parts(connection: Connection, table: str) -> int:
+    found = rows(
+        connection.batches(
+            "SELECT count() FROM system.parts WHERE active AND database = {database:String} AND table = {table:String}",
+            {"database": connection.database, "table": table},
+            limits=WORK,
+        )
+    )
+    return int(found[0][0])

@@ -28,7 +28,7 @@ from mgrep_tui.jobs.cancel import CancelToken
 from mgrep_tui.search.facts import facts_of_path
 from mgrep_tui.settings.config import Settings
 
-BATCH_CHUNKS = 20_000
+BATCH_CHUNKS = 40_000
 BATCH_BYTES = 64_000_000
 ASK_FILES = 2_000
 """Files whose numbers are looked up at once."""

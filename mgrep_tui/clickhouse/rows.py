@@ -14,6 +14,7 @@ import pyarrow as pa
 from mgrep_tui.clickhouse.blocks import blocks_of, first_lines
 from mgrep_tui.clickhouse.connection import Connection
 from mgrep_tui.clickhouse.keys import MOST_CHUNKS, chunk_of
+from mgrep_tui.clickhouse.packing import packed
 from mgrep_tui.clickhouse.schema import now_us
 from mgrep_tui.clickhouse.wording import Wording
 from mgrep_tui.index.rows import NewChunk, NewFile
@@ -240,34 +241,23 @@ def _blocks(documents: Sequence[Document]) -> pa.Table:
 
 
 def _chunks(documents: Sequence[Document], lengths: npt.NDArray[np.int64]) -> pa.Table:
-    found: list[tuple[int, NewFile, NewChunk]] = []
-    first_blocks: list[int] = []
-    last_blocks: list[int] = []
+    found: list[tuple[int, NewFile, NewChunk, bytes]] = []
     for document in documents:
         starts = first_lines(document.text)
         for number, chunk in enumerate(document.file.chunks[:MOST_CHUNKS]):
-            found.append((chunk_of(document.number, number), document.file, chunk))
-            first_blocks.append(max(0, bisect_right(starts, chunk.first_line) - 1))
-            last_blocks.append(max(0, bisect_right(starts, chunk.last_line) - 1))
+            first, last = (max(0, bisect_right(starts, line) - 1) for line in (chunk.first_line, chunk.last_line))
+            value = packed(document.file, chunk, first, last)
+            found.append((chunk_of(document.number, number), document.file, chunk, value))
     return pa.table(
         {
-            "chunk": pa.array([key for key, _, _ in found], pa.uint64()),
-            "content": pa.array([file.content_hash for _, file, _ in found], HASH),
-            "path": _texts([file.path for _, file, _ in found]),
-            "language": _texts([chunk.language for _, _, chunk in found]),
-            "file_language": _texts([file.language for _, file, _ in found]),
-            "flags": pa.array([file.flags for _, file, _ in found], pa.uint8()),
-            "kind": _texts([chunk.kind for _, _, chunk in found]),
-            "symbol": _texts([chunk.symbol for _, _, chunk in found]),
-            "container": _texts([chunk.container for _, _, chunk in found]),
-            "first_line": pa.array([chunk.first_line for _, _, chunk in found], pa.uint32()),
-            "last_line": pa.array([chunk.last_line for _, _, chunk in found], pa.uint32()),
-            "part": pa.array([min(chunk.part, 65_535) for _, _, chunk in found], pa.uint16()),
-            "parts": pa.array([min(chunk.parts, 65_535) for _, _, chunk in found], pa.uint16()),
-            "text_hash": pa.array([chunk.text_hash for _, _, chunk in found], HASH),
+            "chunk": pa.array([key for key, *_ in found], pa.uint64()),
+            "path": _texts([file.path for _, file, _, _ in found]),
+            "kind": _texts([chunk.kind for _, _, chunk, _ in found]),
+            "symbol": _texts([chunk.symbol for _, _, chunk, _ in found]),
+            "container": _texts([chunk.container for _, _, chunk, _ in found]),
+            "first_line": pa.array([chunk.first_line for _, _, chunk, _ in found], pa.uint32()),
             "lengths": pa.array(lengths.tolist(), pa.list_(pa.uint32())),
-            "first_block": pa.array(first_blocks, pa.uint32()),
-            "last_block": pa.array(last_blocks, pa.uint32()),
+            "packed": pa.array([value for *_, value in found], pa.binary()),
         }
     )
 

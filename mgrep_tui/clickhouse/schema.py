@@ -5,7 +5,8 @@
     files          one row a file of a state (= a commit of a repository): path, content hash, document, language, flags
     documents      one row a file with its path: its chunks are there; written after them, so that a push can be resumed
     blocks         the text, by content hash, in runs of whole lines, with the text index (all runs of 4 characters)
-    chunks         the units of meaning, without their text: `chunk` = document number << 15 | number in the document
+    chunks         the units of meaning, without their text: `chunk` = document number << 15 | number in the document; `packed` has all that
+                   is wanted of a candidate (see `packing`), the other columns are for filters
     symbols        named definitions and the chunk that holds each
     postings       which word stands how often in which chunk, for BM25 by our own formula; `words` spells the words
     vectors_…      one table a model: chunk → vector, with the HNSW index
@@ -28,6 +29,7 @@ import pyarrow as pa
 
 from mgrep_tui.clickhouse.connection import WORK, Connection, rows
 from mgrep_tui.clickhouse.errors import EngineError
+from mgrep_tui.clickhouse.packing import OF_COLUMNS
 
 VERSION = 3
 FOLDED = "if(empty(folded), lower(text), folded)"
@@ -36,19 +38,6 @@ GRAMS = f"ngrams({GRAM_CHARS})"
 """Measured on 38 MB of code: half the cost of `sparseGrams(3, 8)` to write, a third less on disk, half the blocks for a rare literal, and
 a lookup in 2.9 ms instead of 4.9. `ngrams(3)` is written in half the time again, but lets six times the blocks through."""
 DIMENSION_LIMIT = 8_192
-
-
-PACKED = (
-    "concat(content, text_hash, reinterpretAsFixedString(first_line), reinterpretAsFixedString(last_line),"
-    " reinterpretAsFixedString(part), reinterpretAsFixedString(parts), reinterpretAsFixedString(flags),"
-    " reinterpretAsFixedString(first_block), reinterpretAsFixedString(last_block), "
-    + ", ".join(
-        f"reinterpretAsFixedString(toUInt32(length({name})))"
-        for name in ("path", "language", "file_language", "kind", "symbol", "container")
-    )
-    + ", path, language, file_language, kind, symbol, container)"
-)
-"""All that a question wants to know of a chunk, in one column: a row costs what its columns cost, and 16 of them four times as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +98,8 @@ TABLES = (
     ),
     Table(
         "chunks",
-        "chunk UInt64, content FixedString(16), path String, language LowCardinality(String),"
-        " file_language LowCardinality(String), flags UInt8, kind LowCardinality(String), symbol String, container String,"
-        " first_line UInt32, last_line UInt32, part UInt16, parts UInt16, text_hash FixedString(16), lengths Array(UInt32),"
-        f" first_block UInt32, last_block UInt32, packed String MATERIALIZED {PACKED} CODEC(ZSTD(1))",
+        "chunk UInt64, path String, kind LowCardinality(String), symbol String, container String, first_line UInt32,"
+        " lengths Array(UInt32), packed String CODEC(ZSTD(1))",
         "chunk",
         "bitShiftRight(chunk, 15)",
         granularity=32,
@@ -128,7 +115,7 @@ TABLES = (
     ),
     Table(
         "postings",
-        "word UInt64, chunk UInt64 CODEC(Delta, ZSTD(1)), times UInt8, length UInt8",
+        "word UInt64, chunk UInt64 CODEC(Delta, LZ4), times UInt8, length UInt8",
         "(word, chunk)",
         "bitShiftRight(chunk, 15)",
         granularity=1_024,
@@ -151,9 +138,9 @@ MIGRATIONS: Migrations = {
         f"ALTER TABLE {{database}}.blocks{{local}}{{on_cluster}} ADD INDEX IF NOT EXISTS grams {FOLDED} TYPE text(tokenizer = {GRAMS})",
         "ALTER TABLE {database}.blocks{local}{on_cluster} MATERIALIZE INDEX grams SETTINGS mutations_sync = 2",
     ),
-    # A chunk had no column with all that is wanted of it. Older parts make it as they are read.
+    # A chunk had a column for each thing that is known of it. Older parts make the one of them as they are read.
     2: tuple(
-        f"ALTER TABLE {{database}}.chunks{place}{{on_cluster}} ADD COLUMN IF NOT EXISTS packed String MATERIALIZED {PACKED} CODEC(ZSTD(1))"
+        f"ALTER TABLE {{database}}.chunks{place}{{on_cluster}} ADD COLUMN IF NOT EXISTS packed String DEFAULT {OF_COLUMNS} CODEC(ZSTD(1))"
         for place in ("{local}", "")
     ),
 }

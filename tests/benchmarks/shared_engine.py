@@ -45,6 +45,7 @@ from mgrep_tui.clickhouse.lines import LineSearch
 from mgrep_tui.clickhouse.making import Made, Making
 from mgrep_tui.clickhouse.meaning import MeaningSearch
 from mgrep_tui.clickhouse.merging import allow_merges, hold_merges, merge
+from mgrep_tui.clickhouse.push import BATCH_BYTES, BATCH_CHUNKS
 from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
 from mgrep_tui.clickhouse.tree import publication_of, read_files
 from mgrep_tui.corpus.root import open_root
@@ -57,7 +58,6 @@ from mgrep_tui.model import Mode
 from mgrep_tui.search.query import parse
 from mgrep_tui.settings.config import Settings
 
-BATCH_CHUNKS = 20_000
 LARGE = 4_096  # bytes of a file that is linked, not copied
 PATTERNS = "patterns.json"
 REPOSITORY_DOCUMENTS = 1_000
@@ -283,7 +283,7 @@ class _Growth:
         batch = Batch()
         for one in made:
             batch.add(Document(one.number, one.file, one.text))
-            if batch.chunks >= BATCH_CHUNKS:
+            if batch.chunks >= BATCH_CHUNKS or batch.text_bytes >= BATCH_BYTES:
                 self.writer.write(batch)
                 batch = Batch()
         self.writer.write(batch)
