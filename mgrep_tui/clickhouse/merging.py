@@ -15,7 +15,8 @@ from mgrep_tui.clickhouse.schema import SMALL, TABLES
 from mgrep_tui.jobs.cancel import CancelToken
 
 LARGE = tuple(table.name for table in TABLES if table.name not in SMALL)
-MOST_PARTS = 4
+POLL_S = 0.05
+MOST_PARTS = 6
 """Of a table. When there are more, the engine joins those of like size: a row is written again as often as the table has grown fivefold."""
 
 
@@ -45,21 +46,29 @@ def allow_merges(connection: Connection) -> None:
 
 
 def merge(connection: Connection, cancel: CancelToken) -> None:
-    """Leave few parts of every table. Graphs of vectors stay as they were made (see `rows`)."""
-    for table in LARGE:
-        before = 0
-        while (count := _parts(connection, table)) > MOST_PARTS and count != before:
+    """Leave few parts of every table, and wait for it. Graphs of vectors stay as they were made (see `rows`)."""
+    before: dict[str, int] = {}
+    while True:
+        while _count(connection, "merges"):
+            cancel.wait(POLL_S)
+            cancel.check()
+        counts = _count(connection, "parts")
+        many = [table for table, count in counts.items() if count > MOST_PARTS and count != before.get(table)]
+        if not many:
+            return
+        for table in many:
             cancel.check()
             connection.run(f"OPTIMIZE TABLE {connection.database}.{table}")
-            before = count
+        before = counts
 
 
-def _parts(connection: Connection, table: str) -> int:
-    found = rows(
-        connection.batches(
-            "SELECT count() FROM system.parts WHERE active AND database = {database:String} AND table = {table:String}",
-            {"database": connection.database, "table": table},
-            limits=WORK,
-        )
+def _count(connection: Connection, what: str) -> dict[str, int]:
+    """How many parts, or merges, each of our large tables has; without those that have none."""
+    active = " AND active" if what == "parts" else ""
+    found = connection.batches(
+        f"SELECT table, count() FROM system.{what} WHERE database = {{database:String}} AND table IN {{tables:Array(String)}}{active}"
+        " GROUP BY table",
+        {"database": connection.database, "tables": list(LARGE)},
+        limits=WORK,
     )
-    return int(found[0][0])
+    return {bytes(table).decode(): count for table, count in rows(found)}

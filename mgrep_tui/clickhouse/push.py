@@ -51,12 +51,13 @@ class Pushed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a push is, for whoever shows it. `total` is of files."""
+    """How far a push is, for whoever shows it. `total` is of files. With `is_published` only the merges are left to be waited for."""
 
     repository: str
     files: int
     total: int
     chunks: int
+    is_published: bool = False
 
 
 Report = Callable[[Step], None]
@@ -88,7 +89,9 @@ def push(
     remove_leftovers(connection)
     run = _Push(connection, publication, settings, cancel, queries, report, model, vectors, dimension, chooses_branch)
     with merged_once(connection, cancel):
-        return run.publish()
+        done = run.publish()
+        report(Step(done.repository, done.files, done.files, done.new_chunks, is_published=True))
+    return done
 
 
 class _Push:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mgrep_tui.commands.common import Context, prepare, warn
-from mgrep_tui.commands.explorers import ProgressLine
+from mgrep_tui.commands.explorers import ProgressLine, bring_all
 from mgrep_tui.commands.printing import Printer, Where, fields_of
 from mgrep_tui.corpus.root import Root
 from mgrep_tui.errors import MgrepError
@@ -42,8 +42,10 @@ def push(arguments: argparse.Namespace) -> int:
         raise MgrepError("--name is the name of one repository.", "Push them one by one.")
     context = prepare(arguments, prefers_git_root=True)
     warn(context)
-    connection = connect(parse_address(arguments.engine), os.environ)
+    address = parse_address(arguments.engine)
     cancel = CancelToken()
+    context = bring_all(context, cancel)
+    connection = connect(address, os.environ)
     try:
         from mgrep_tui.clickhouse import schema
         from mgrep_tui.clickhouse.retention import forget_repository, keep
@@ -54,8 +56,7 @@ def push(arguments: argparse.Namespace) -> int:
             print(f"Forgot {sanitize(arguments.remove)}: {gone.commits:,} commits, {gone.documents:,} documents.")
             return DONE
         for place in context.targets.places:
-            if place.root is None:
-                raise MgrepError(f"{place.typed} is an address.", "Open it once, or push a clone of yours.")
+            assert place.root is not None
             _push_one(connection, place.root, context, arguments, cancel)
         if arguments.keep is not None:
             gone = keep(connection, arguments.keep)
@@ -76,7 +77,10 @@ def _push_one(
     line = ProgressLine()
 
     def show(step: Step) -> None:
-        line.show(f"{step.repository}: {step.files:,} of {step.total:,} files, {step.chunks:,} new chunks")
+        if step.is_published:
+            line.show(f"{step.repository}: published; the engine joins what was written")
+        else:
+            line.show(f"{step.repository}: {step.files:,} of {step.total:,} files, {step.chunks:,} new chunks")
 
     began = time.monotonic()
     try:

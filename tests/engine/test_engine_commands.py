@@ -62,6 +62,17 @@ def test_push_search_and_status(tmp_path: Path) -> None:
     assert gone.returncode == 0 and "Forgot project" in gone.stdout, gone.stderr
 
 
+def test_a_repository_is_pushed_by_its_address(tmp_path: Path) -> None:
+    folder, engine, home = tree(tmp_path / "project", FILES), str(tmp_path / "engine"), tmp_path / "home"
+    made = commit(folder)
+    done = run(home, "push", "--engine", engine, f"file://{folder}", f"file://{tmp_path}/nothing")
+    assert f"{made[:12]}: 2 files" in done.stdout, done.stderr
+    # The other one is said, and holds nothing up.
+    assert done.returncode == 2 and "nothing" in done.stderr and "Traceback" not in done.stderr
+    found = run(home, "search", "--engine", engine, "--mode", "regex", r"def \w+\(")
+    assert found.stdout.endswith("project/src/load.py:1:1:def load_settings(path):\n"), found.stdout + found.stderr
+
+
 def test_without_the_extra_one_sentence_says_what_to_install(tmp_path: Path) -> None:
     for words in (
         ("push", "--engine", str(tmp_path / "engine"), str(tmp_path)),
