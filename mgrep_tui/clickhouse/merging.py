@@ -15,9 +15,10 @@ from mgrep_tui.clickhouse.schema import SMALL, TABLES
 from mgrep_tui.jobs.cancel import CancelToken
 
 LARGE = tuple(table.name for table in TABLES if table.name not in SMALL)
-POLL_S = 0.05
+SHARE = 0.5
+"""Of the largest part. With so much beside it all become one: a row is written again each time that its table grows by half."""
 MOST_PARTS = 6
-"""Of a table. When there are more, the engine joins those of like size: a row is written again as often as the table has grown fivefold."""
+"""Of a table. With more, of which all but one are small, the engine joins those of like size."""
 
 
 @contextmanager
@@ -29,9 +30,10 @@ def merged_once(connection: Connection, cancel: CancelToken) -> Iterator[None]:
     hold_merges(connection)
     try:
         yield
+        join_parts(connection, cancel)
     finally:
-        allow_merges(connection)
-    merge(connection, cancel)
+        for table in LARGE:
+            _allow(connection, table)
 
 
 def hold_merges(connection: Connection) -> None:
@@ -40,35 +42,26 @@ def hold_merges(connection: Connection) -> None:
         connection.run(f"SYSTEM STOP MERGES {connection.database}.{table}")
 
 
-def allow_merges(connection: Connection) -> None:
+def _allow(connection: Connection, table: str) -> None:
+    connection.run(f"SYSTEM START MERGES {connection.database}.{table}")
+
+
+def join_parts(connection: Connection, cancel: CancelToken) -> None:
+    """Leave few parts of every table, and let it be merged again. Graphs of vectors stay as they were made (see `rows`)."""
     for table in LARGE:
-        connection.run(f"SYSTEM START MERGES {connection.database}.{table}")
-
-
-def merge(connection: Connection, cancel: CancelToken) -> None:
-    """Leave few parts of every table, and wait for it. Graphs of vectors stay as they were made (see `rows`)."""
-    before: dict[str, int] = {}
-    while True:
-        while _count(connection, "merges"):
-            cancel.wait(POLL_S)
-            cancel.check()
-        counts = _count(connection, "parts")
-        many = [table for table, count in counts.items() if count > MOST_PARTS and count != before.get(table)]
-        if not many:
-            return
-        for table in many:
-            cancel.check()
+        cancel.check()
+        found = rows(
+            connection.batches(
+                "SELECT rows FROM system.parts WHERE active AND database = {database:String} AND table = {table:String}"
+                " ORDER BY rows DESC",
+                {"database": connection.database, "table": table},
+                limits=WORK,
+            )
+        )
+        sizes = [size for (size,) in found]
+        # Allowed one by one: what begins by itself would be done again.
+        _allow(connection, table)
+        if len(sizes) > 1 and sum(sizes[1:]) >= SHARE * sizes[0]:
+            connection.run(f"OPTIMIZE TABLE {connection.database}.{table} FINAL")
+        elif len(sizes) > MOST_PARTS:
             connection.run(f"OPTIMIZE TABLE {connection.database}.{table}")
-        before = counts
-
-
-def _count(connection: Connection, what: str) -> dict[str, int]:
-    """How many parts, or merges, each of our large tables has; without those that have none."""
-    active = " AND active" if what == "parts" else ""
-    found = connection.batches(
-        f"SELECT table, count() FROM system.{what} WHERE database = {{database:String}} AND table IN {{tables:Array(String)}}{active}"
-        " GROUP BY table",
-        {"database": connection.database, "tables": list(LARGE)},
-        limits=WORK,
-    )
-    return {bytes(table).decode(): count for table, count in rows(found)}

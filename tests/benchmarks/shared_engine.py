@@ -44,7 +44,7 @@ from mgrep_tui.clickhouse.keys import document_of, state_of
 from mgrep_tui.clickhouse.lines import LineSearch
 from mgrep_tui.clickhouse.making import Made, Making
 from mgrep_tui.clickhouse.meaning import MeaningSearch
-from mgrep_tui.clickhouse.merging import allow_merges, hold_merges, merge
+from mgrep_tui.clickhouse.merging import hold_merges, join_parts
 from mgrep_tui.clickhouse.push import BATCH_BYTES, BATCH_CHUNKS
 from mgrep_tui.clickhouse.rows import HASH, Batch, Document, Writer
 from mgrep_tui.clickhouse.tree import publication_of, read_files
@@ -347,8 +347,7 @@ def _suffix(source: random.Random) -> str:
 def _settle(connection: EmbeddedConnection) -> tuple[float, float]:
     """Merge as a push does, and wait until nothing is merged any more: processor time and wall time that it took."""
     cpu_s, began, quiet = _cpu_of(connection.pid), time.monotonic(), 0
-    allow_merges(connection)
-    merge(connection, CancelToken())
+    join_parts(connection, CancelToken())
     while quiet < 3 and time.monotonic() - began < 900:
         running = rows(connection.batches("SELECT count() FROM system.merges", limits=WORK))[0][0]
         quiet = quiet + 1 if not running else 0

@@ -8,16 +8,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from mgrep_tui.clickhouse import merging, schema
 from mgrep_tui.clickhouse import push as pushing
 from mgrep_tui.clickhouse import rows as writing
-from mgrep_tui.clickhouse import schema
 from mgrep_tui.clickhouse.connection import rows
 from mgrep_tui.clickhouse.embedded import EmbeddedConnection
 from mgrep_tui.clickhouse.errors import EngineError
 from mgrep_tui.clickhouse.heads import heads_of, published
 from mgrep_tui.clickhouse.leftovers import remove_leftovers
 from mgrep_tui.clickhouse.meaning import MeaningSearch
-from mgrep_tui.clickhouse.merging import MOST_PARTS
 from mgrep_tui.clickhouse.packing import unpacked
 from mgrep_tui.clickhouse.retention import forget_repository, keep
 from mgrep_tui.clickhouse.rows import Writer
@@ -180,21 +179,28 @@ def parts(engine: EmbeddedConnection) -> dict[str, int]:
     }
 
 
-def test_what_many_batches_wrote_is_few_parts_and_one_graph(
+def test_what_many_batches_wrote_is_one_part_and_one_graph(
     engine: EmbeddedConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pushing, "BATCH_CHUNKS", 1)
     folder = tree(
         tmp_path / "project",
-        {f"m{number}.py": f"def function_{number}():\n    return {number}\n" for number in range(12)},
+        {f"m{number}.py": f"def function_{number}():\n    return {number}\n" for number in range(40)},
     )
     commit(folder)
-    assert pushed(engine, folder).new_documents == 12
+    assert pushed(engine, folder).new_documents == 40
     found = parts(engine)
-    assert all(found[name] <= MOST_PARTS for name in ("blocks", "chunks", "postings", "symbols", "documents", "files"))
+    assert {found[name] for name in ("blocks", "chunks", "postings", "symbols", "documents", "files")} == {1}
     (graphs,) = [count for name, count in found.items() if name.startswith("vectors_")]
     assert graphs == 1
-    assert counts(engine)["chunks"] == vectors(engine) == 12
+    # Little beside much is not reason enough to write all of it again, and does not become many parts either.
+    monkeypatch.setattr(merging, "MOST_PARTS", 2)
+    for number in range(4):
+        (folder / "m3.py").write_text(f"def function_3():\n    return {number} + 33\n")
+        commit(folder)
+        pushed(engine, folder)
+        assert parts(engine)["documents"] <= 3 if number else parts(engine)["documents"] == 2
+    assert counts(engine)["documents"] == vectors(engine) == 44
 
 
 def test_a_documents_vectors_are_there_before_it_is(
