@@ -1,4 +1,4 @@
-"""Textual's driver of the terminal, put right in five points. Not for Windows, which has another."""
+"""Textual's driver of the terminal, put right in six points. Not for Windows, which has another."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class _GoneError(Exception):
 
 
 class Writer(_writer_thread.WriterThread):
-    """Writes to the terminal in a thread of its own. Once the terminal is gone what comes is let fall: Textual's thread ends there, its
-    queue fills, and whoever writes next waits for ever."""
+    """Writes to the terminal in a thread of its own, all of it. Once the terminal is gone what comes is let fall: Textual's thread ends
+    there, its queue fills, and whoever writes next waits for ever."""
 
     def run(self) -> None:
         is_gone = False
@@ -35,12 +35,19 @@ class Writer(_writer_thread.WriterThread):
             with contextlib.suppress(OSError, ValueError):
                 if not is_gone:
                     is_gone = True
-                    self._file.write(text)
-                    if not self._queue.qsize():
-                        self._file.flush()
+                    _write_all(self._file.fileno(), text)
                     is_gone = False
-        with contextlib.suppress(OSError, ValueError):
-            self._file.flush()
+
+
+def _write_all(descriptor: int, text: str) -> None:
+    """Write to a terminal, whatever it takes at once. With `PYTHONUNBUFFERED` Python's own stream loses the rest where a signal comes in
+    between, and a terminal that another program left non-blocking refuses what does not fit. Raises `OSError` once it is gone."""
+    left = memoryview(text.encode("utf-8", "backslashreplace"))
+    while left:
+        try:
+            left = left[os.write(descriptor, left) :]
+        except BlockingIOError:
+            select.select([], [descriptor], [])
 
 
 class TerminalDriver(linux_driver.LinuxDriver):
