@@ -137,7 +137,9 @@ class Candidates:
         if not table:
             vector = None
         by_names = self.submit(lambda: self._definitions(question, allowed, cancel))
-        by_meaning = self.submit(lambda: self._near(table, vector, arm, allowed, cancel))
+        # A question of words that no model knows is near to nothing.
+        asked = vector if vector is not None and float(np.linalg.norm(vector)) > 0 else None
+        by_meaning = self.submit(lambda: {} if asked is None else self.near.search(table, asked, arm, allowed, cancel))
         word_hits = self.words.search(question.text, arm, allowed, cancel, has_local=bool(here))
         cosines, defining = by_meaning.result(), by_names.result()
         near = list(cosines)
@@ -149,7 +151,8 @@ class Candidates:
         )
         unscored = [chunk for chunk in wanted if chunk not in word_hits.covered]
         covered = self.submit(lambda: self.words.covered(question.stems, unscored, cancel))
-        far = self.submit(lambda: self._far(table, vector, [chunk for chunk in wanted if chunk not in cosines], cancel))
+        unmeasured = [chunk for chunk in wanted if chunk not in cosines]
+        far = self.submit(lambda: {} if asked is None else self.near.cosines(table, asked, unmeasured, cancel))
         every = {found.row.chunk_id: found for found in self.chunks(wanted, narrowed, cancel)}
         cosines |= far.result()
         word_hits = replace(word_hits, covered=word_hits.covered | covered.result())
@@ -161,37 +164,12 @@ class Candidates:
             names = {name.casefold() for name in question.names[:NAMES]}
             defining += [found.row.chunk_id for found in here if found.here is not None and found.here.defines(names)]
         words = _first(word_hits.words, every, arm)
-        nearest = dict(
-            sorted(
-                ((chunk, cosines[chunk]) for chunk in near if chunk in cosines and chunk in every),
-                key=lambda one: -one[1],
-            )[:arm]
-        )
+        nearest = sorted((chunk for chunk in near if chunk in every), key=lambda chunk: -cosines[chunk])[:arm]
         naming = _first(word_hits.naming, every, arm)
         order = list(dict.fromkeys([*words, *nearest, *list(naming)[:NAME_ARM], *defining]))
         kept = [every[chunk] for chunk in order if chunk in every]
         scores = Scores(words, word_hits.body, naming, cosines, {})
         return self._described(question, kept, word_hits, scores, known.result(), vector, narrowed, cancel)
-
-    def _near(
-        self,
-        table: str,
-        vector: npt.NDArray[np.float32] | None,
-        arm: int,
-        allowed: AllowedChunks,
-        cancel: CancelToken,
-    ) -> dict[int, float]:
-        if vector is None or not float(np.linalg.norm(vector)) > 0:
-            return {}
-        return self.near.search(table, vector, arm, allowed, cancel)
-
-    def _far(
-        self, table: str, vector: npt.NDArray[np.float32] | None, chunks: Sequence[int], cancel: CancelToken
-    ) -> dict[int, float]:
-        """How near those chunks are that other arms found."""
-        if vector is None or not float(np.linalg.norm(vector)) > 0:
-            return {}
-        return self.near.cosines(table, vector, chunks, cancel)
 
     def _described(
         self,

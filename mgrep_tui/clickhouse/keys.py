@@ -42,8 +42,7 @@ def state_of(repository: str, commit: str) -> int:
 def word_of(field: int, text: str) -> int:
     """The number of a word in a field. The most frequent of these by far: what stands before the text is joined once."""
     own = text.encode("utf-8", "surrogatepass")
-    measured = _WORD[field] + len(own).to_bytes(8, "little") + own
-    return int.from_bytes(hashlib.blake2b(measured, digest_size=8).digest(), "big")
+    return _hashed(_WORD[field] + len(own).to_bytes(8, "little") + own)
 
 
 def model_name(model: str) -> str:
@@ -52,7 +51,11 @@ def model_name(model: str) -> str:
 
 
 def _number(*parts: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(_measured(parts), digest_size=8).digest(), "big")
+    return _hashed(_measured(parts))
+
+
+def _hashed(measured: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(measured, digest_size=8).digest(), "big")
 
 
 def _measured(parts: Iterable[bytes]) -> bytes:

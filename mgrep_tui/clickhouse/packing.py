@@ -13,7 +13,7 @@ from mgrep_tui.clickhouse.texts import Where
 from mgrep_tui.index.rows import ChunkRow, NewChunk, NewFile
 
 _HEAD = struct.Struct("<16s16sIIHHBII6I")
-MOST_PARTS = 65_535
+_MOST_COUNTED = 65_535
 _TEXTS = ("path", "language", "file_language", "kind", "symbol", "container")
 OF_COLUMNS = (
     "concat(content, text_hash, reinterpretAsFixedString(first_line), reinterpretAsFixedString(last_line),"
@@ -38,8 +38,8 @@ def packed(file: NewFile, chunk: NewChunk, first_block: int, last_block: int) ->
         chunk.text_hash,
         chunk.first_line,
         chunk.last_line,
-        min(chunk.part, MOST_PARTS),
-        min(chunk.parts, MOST_PARTS),
+        min(chunk.part, _MOST_COUNTED),
+        min(chunk.parts, _MOST_COUNTED),
         file.flags,
         first_block,
         last_block,

@@ -11,7 +11,7 @@ from mgrep_tui.clickhouse.bound import Bound
 from mgrep_tui.clickhouse.connection import Connection, Limits, rows
 from mgrep_tui.clickhouse.errors import EngineError
 from mgrep_tui.clickhouse.heads import Published
-from mgrep_tui.clickhouse.texts import blocks_of_lines, lines_of
+from mgrep_tui.clickhouse.texts import blocks_of_lines, lines_between, lines_of
 from mgrep_tui.errors import MgrepError
 from mgrep_tui.explorer.preview import CONTEXT_LINES, MAX_CHARS, breadcrumb
 from mgrep_tui.explorer.protocol import Preview
@@ -151,8 +151,8 @@ class Files:
         found = self.content_of(state, path)
         if found is None:
             raise MgrepError("The published commit has no such file.")
-        start, lines = lines_of(blocks_of_lines(self._connection, found[0], first_line, last_line, LIMITS))
-        return "\n".join(_decoded(line) for line in lines[first_line - start : last_line - start + 1])
+        blocks = blocks_of_lines(self._connection, found[0], first_line, last_line, LIMITS)
+        return "\n".join(_decoded(line) for line in lines_between(blocks, first_line, last_line))
 
     def copy_of(self, published: Published, path: bytes, folder: Path) -> Path:
         """A read-only copy of a file below `folder`, for an editor. Raises `MgrepError`.

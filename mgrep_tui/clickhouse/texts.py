@@ -92,14 +92,14 @@ class ChunkTexts:
                 for number in range(place.first_block, place.last_block + 1)
                 if (block := blocks.get((place.content, number))) is not None
             ]
-            lines = _lines_between(own, row.first_line, row.last_line)
+            lines = lines_between(own, row.first_line, row.last_line)
             is_whole = len(lines) == row.last_line - row.first_line + 1
             self._found[row.chunk_id] = (
                 ChunkText(tuple(line.decode("utf-8", "replace")[:LINE_CHARS] for line in lines)) if is_whole else None
             )
 
 
-def _lines_between(blocks: Sequence[tuple[int, bytes]], first: int, last: int) -> list[bytes]:
+def lines_between(blocks: Sequence[tuple[int, bytes]], first: int, last: int) -> list[bytes]:
     """These lines, 0-based and inclusive, as far as the blocks have them."""
     if not blocks or first < blocks[0][0]:
         return []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mgrep_tui.clickhouse import wording as wordings
 from mgrep_tui.clickhouse.blocks import blocks_of
 from mgrep_tui.clickhouse.keys import word_of
-from mgrep_tui.clickhouse.texts import _lines_between
+from mgrep_tui.clickhouse.texts import lines_between
 from mgrep_tui.clickhouse.wording import FIELDS, MOST_TIMES, Wording, length_code
 from mgrep_tui.corpus.decode import split_lines
 from mgrep_tui.index.rows import NewChunk
@@ -98,4 +98,4 @@ def test_lines_are_cut_out_of_blocks(lines: list[bytes], is_ended: bool, data: s
     last = data.draw(st.integers(first, len(every) + 2))
     # As they are fetched: from the block that holds the first line on.
     own = [block for number, block in enumerate(blocks) if number + 1 == len(blocks) or blocks[number + 1][0] > first]
-    assert _lines_between(own, first, last) == every[first : last + 1]
+    assert lines_between(own, first, last) == every[first : last + 1]

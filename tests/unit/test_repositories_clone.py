@@ -6,7 +6,6 @@ import os
 import shutil
 import stat
 import threading
-from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,13 +19,6 @@ from mgrep_tui.repositories.addresses import parse_address
 from mgrep_tui.repositories.arrival import Arrivals
 from tests.support.arrivals import World, command_lines, project
 from tests.support.git_trees import Tree
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path)
-    yield made
-    made.forge.close()
 
 
 def test_one_commit_comes_without_history_and_tags(world: World) -> None:

@@ -6,7 +6,6 @@ import errno
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import filelock
@@ -18,13 +17,6 @@ from mgrep_tui.repositories import git_process, git_transfer, limits
 from mgrep_tui.settings.config import RepositorySettings
 from tests.support.arrivals import World, project
 from tests.support.git_trees import Tree
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path)
-    yield made
-    made.forge.close()
 
 
 def test_a_checkout_that_was_broken_off_is_ended_without_the_network(world: World) -> None:

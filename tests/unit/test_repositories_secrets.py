@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,6 @@ from mgrep_tui.repositories.addresses import parse_address
 from mgrep_tui.repositories.store import Kept
 from tests.support.arrivals import SECRET, World, command_lines, project
 from tests.support.forge import Forge
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path)
-    yield made
-    made.forge.close()
 
 
 def test_a_private_repository_asks_nobody_and_says_what_to_set(world: World) -> None:
